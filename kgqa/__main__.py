@@ -1,4 +1,4 @@
-"""`python -m kgqa` is `kgqa`."""
+"""`python -m kgqa` is the command `kgqa`."""
 
 from kgqa.cli.main import run
 

@@ -1,4 +1,4 @@
-"""Tensor types of kgqa. `models/collation/collate.py` makes them from text, the heads' `decode` turns them into text.
+"""Tensor types. `models/collation/collate.py` makes them from text; `decode` of the heads converts them to text.
 
 Legend of dimensions, used in every shape comment:
   Q questions of the batch                 B rows: one per question, or per choice, or per window of a passage
@@ -62,13 +62,13 @@ class TextBatch(Movable):
     input_ids: Tensor  # (B, T) int64
     attention_mask: Tensor | None = None  # (B, T) bool; None: every token counts
     token_type_ids: Tensor | None = None  # (B, T) int64, 1 for the second segment
-    label: Tensor | None = None  # (B,) int64 of NSP or SOP: 1 where the second segment is not the next
-    joined: Tensor | None = None  # (B, T) bool: the token goes on the concept of the one before it
+    label: Tensor | None = None  # (B,) int64 for NSP or SOP: 1 if the second segment is not the next
+    joined: Tensor | None = None  # (B, T) bool: the token continues the concept of the one before it
 
 
 @dataclass(frozen=True)
 class GraphBatch(Movable):
-    """The subgraphs of all rows as one disconnected graph, in PyG layout; a node is its label.
+    """The subgraphs of all rows as one disconnected graph, in PyG layout; nodes are represented by their labels.
 
     Every row has one CONTEXT node (its first), connected to no stored fact. Edges are stored in the direction of the
     fact; reasoners add the reverse direction.
@@ -81,14 +81,14 @@ class GraphBatch(Movable):
     score: Tensor  # (N,) float32 relevance, 0..1
     batch: Tensor  # (N,) int64 row 0..B-1, ascending
     edge_index: Tensor  # (2, E) int64 head node, tail node
-    edge_label: Tensor  # (E,) int64 row of label_ids: the relation's words
+    edge_label: Tensor  # (E,) int64 row of label_ids: the relation's label
     edge_weight: Tensor  # (E,) float32
     mention_row: Tensor  # (M,) int64 row 0..B-1
     mention_token: Tensor  # (M,) int64 token 0..T-1
     mention_node: Tensor  # (M,) int64 node 0..N-1
-    node_vector: Tensor | None = None  # (N, d) float32 learnt entity vectors, zero where there is none
+    node_vector: Tensor | None = None  # (N, d) float32 entity vectors (`kgqa graph embed`), zero if unknown
     edge_plausible: Tensor | None = (
-        None  # (E,) float32 how likely what learnt those holds each fact to be, 0..1
+        None  # (E,) float32 plausibility of each fact under the method of those vectors, 0..1
     )
 
 
@@ -99,8 +99,8 @@ class EdgeBatch(NamedTuple):
     """
 
     edge_index: Tensor  # (2, E') int64 source node, target node
-    kind: Tensor  # (E',) int64 row of kinds
-    kinds: Tensor  # (K', size) a vector for each kind of edge: a relation and its direction
+    kind: Tensor  # (E',) int64 edge type, a row of kinds
+    kinds: Tensor  # (K', size) vector of each edge type: a relation and its direction
     log_weight: Tensor  # (E',) float32
 
 
@@ -108,13 +108,14 @@ class EdgeBatch(NamedTuple):
 class Gold(Movable):
     """Gold answers as tensors; -1 if a question has none of that type."""
 
-    source: Tensor  # (Q,) int64: 0 passage, 1 knowledge, 2 none, 3 yes, 4 no, -1 where choices were given
-    choice: Tensor  # (Q,) int64 index of the right choice
+    source: Tensor  # (Q,) int64: 0 passage, 1 knowledge, 2 none, 3 yes, 4 no, -1 for multiple choice
+    choice: Tensor  # (Q,) int64 index of the correct choice
     start: Tensor  # (B,) int64 first token of the gold span in this row, 0 (summary) if not in this window
     end: Tensor  # (B,) int64 last token, inclusive
     node: Tensor  # (N,) bool: node is an accepted answer concept
-    ground: Tensor  # (Q,) int64 what a yes or no beside a passage rests on: 0 the passage, 1 knowledge, -1 otherwise
-    same: Tensor  # (Q,) int64 number of what it asks; wordings of one question share it, -1 where there is no other
+    # (Q,) int64 what a yes/no answer with a passage rests on: 0 passage, 1 knowledge, -1 otherwise
+    ground: Tensor
+    same: Tensor  # (Q,) int64 group of paraphrases that the question belongs to, -1 for none
 
 
 @dataclass(frozen=True)
@@ -123,9 +124,9 @@ class PackedCandidates(Movable):
     attention mask (as K-BERT's visible matrix; Liu et al., 2020)."""
 
     row: Tensor  # (C,) int64 row 0..B-1, ascending
-    number: Tensor  # (C,) int64 its number in `TokenBatch.candidate_index`, from 1
-    choice: Tensor  # (C,) int64 choice of the question that it holds, -1 for a concept, yes or no
-    node: Tensor  # (C,) int64 node of the concept it holds, -1 where it holds none
+    number: Tensor  # (C,) int64 its index in `TokenBatch.candidate_index`, from 1
+    choice: Tensor  # (C,) int64 index of the choice, -1 for a concept, yes or no
+    node: Tensor  # (C,) int64 node of the concept, -1 for none
 
 
 @dataclass(frozen=True)
@@ -157,7 +158,7 @@ class QABatch(Movable):
         return int(self.tokens.input_ids.shape[0])
 
     def part(self, first: int, end: int) -> QABatch:
-        """Rows `first` to `end` - 1 by themselves, with their own nodes, facts and labels; without gold."""
+        """Rows `first` to `end` - 1 as a batch of their own, with their nodes, facts and labels; without gold."""
         graph, ends = self.graph, torch.tensor([first, end], device=self.question.device)
 
         def within(rows: Tensor) -> slice:
@@ -221,26 +222,26 @@ def _rows(values: Tensor | None, first: int, end: int) -> Tensor | None:
 
 
 WHOLE = "questions"
-"""The term of a loss over questions, which is the loss itself and no part of it for the log."""
+"""Name of a loss term that is the whole loss, so that it is not logged as a part."""
 
 
 @dataclass(frozen=True)
 class Term(Movable):
-    """A part of a loss before it is a mean: its sum over what it counts."""
+    """A term of a loss, as a sum and the count to normalize it by."""
 
     total: Tensor  # ()
     count: Tensor | float
-    """How many tokens, rows or questions it is a sum over."""
+    """Number of tokens, rows or questions in the sum."""
     weight: float | Tensor = 1.0
-    """In the loss."""
+    """Weight of the term in the loss."""
 
 
 @dataclass(frozen=True)
 class Loss(Movable):
     """A loss with its parts for the log.
 
-    Where it is made of `terms`, batches that make one optimizer step are joined exactly: each term is its sum over all
-    of them, divided by all that it counts there. A loss without terms counts as one, however large its batch is.
+    With `terms`, gradient accumulation is exact: each term is summed over all micro-batches of a step, and divided by
+    the total count. A loss without terms has weight one, whatever the size of its batch.
     """
 
     total: Tensor  # ()
@@ -249,12 +250,12 @@ class Loss(Movable):
 
     @classmethod
     def of(cls, total: Tensor, **parts: Tensor) -> Loss:
-        """A loss whose parts hold no gradients."""
+        """A loss with detached parts."""
         return cls(total, {name: value.detach() for name, value in parts.items()})
 
     @classmethod
     def summed(cls, terms: dict[str, Term], **parts: Tensor) -> Loss:
-        """A loss of terms: the sum of their weighted means over this batch. `parts` are more figures for the log."""
+        """A loss of terms: the sum of their weighted means over this batch. `parts` are further metrics for the log."""
         found = cls(torch.zeros(()), terms=terms)
         total, means = found.over(found.counts), found.shares(found.counts)
         logged = {name: value for name, value in {**means, **parts}.items() if name != WHOLE}
@@ -262,21 +263,21 @@ class Loss(Movable):
 
     @property
     def counts(self) -> dict[str, Tensor | float]:
-        """What each term counts in this batch."""
+        """The count of each term in this batch."""
         return {name: term.count for name, term in self.terms.items()} or {"loss": 1.0}
 
     def over(self, counts: Mapping[str, Tensor | float]) -> Tensor:
-        """This batch's share () of the loss over several, which count so much together."""
+        """This batch's share () of the loss over several batches with the given total counts."""
         if not self.terms:
             return self.total / counts["loss"]
         shares = self.shares(counts)
         return torch.stack([term.weight * shares[name] for name, term in self.terms.items()]).sum()
 
     def shares(self, counts: Mapping[str, Tensor | float]) -> dict[str, Tensor]:
-        """This batch's share () of each term's mean over several."""
+        """This batch's share () of each term's mean over several batches."""
         return {name: term.total / _some(counts[name]) for name, term in self.terms.items()}
 
 
 def _some(count: Tensor | float) -> Tensor | float:
-    """A count to divide by: a term over nothing is 0."""
+    """A count to divide by, at least 1: a term over nothing is 0."""
     return count.clamp(min=1) if isinstance(count, Tensor) else max(count, 1)

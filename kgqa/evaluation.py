@@ -1,4 +1,4 @@
-"""Measuring a reader on questions with gold answers; near-duplicates, and the deletion test of explanations."""
+"""Evaluation on questions with gold answers, calibration, near-duplicates, and the deletion test of explanations."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ from kgqa.qa.state import QAState
 from kgqa.types import Answer, EvidencePath, Example, InputError, Question, Source, Subgraph
 from kgqa.validation import LANGUAGES
 
-# Near-duplicates: training rows that share most of their content words, and an answer, with a row that is measured.
+# Near-duplicates: training rows that share most content words, and an answer, with an evaluated row.
 
 SHARE = 0.5
-"""Share of the content words, weighted by inverse document frequency, that both rows of a pair have in common."""
+"""Minimum share of content words, weighted by inverse document frequency, that both rows have in common."""
 
 _AT_ONCE = 256
-"""Measured rows that are compared at once, which bounds the memory."""
+"""Number of evaluated rows compared at a time, which bounds memory."""
 _WORD = re.compile(r"\w\w+")
 _lemma = lru_cache(1 << 16)(lemma)
 
 
 class DuplicatePair(NamedTuple):
-    """Places of two rows that are near-duplicates, and the smaller share of either that the other has too."""
+    """Indices of two near-duplicate rows, and the share of common words (the smaller one of both rows)."""
 
     measured: int
     trained: int
@@ -53,9 +53,9 @@ class DuplicatePair(NamedTuple):
 def near_duplicates(
     measured: Sequence[Example], trained: Sequence[Example], least: float = SHARE
 ) -> Iterator[DuplicatePair]:
-    """Pairs of rows with an accepted answer in common, and at least so much of the words of passage and question.
+    """Pairs of rows with a common accepted answer, and at least the share `least` of the words of passage and question.
 
-    Two rows without an answer have that in common.
+    Two unanswerable rows count as having a common answer.
     """
     try:
         from sklearn.feature_extraction.text import TfidfVectorizer
@@ -96,16 +96,16 @@ def _answers(example: Example) -> set[str]:
     return {squad_normalise(gold) for gold in example.golds} or {""}
 
 
-# The deletion test of explanations: does an answer need the path that is shown with it more than any other?
+# The deletion test of explanations: does the answer depend on its evidence path more than on any other path?
 
 ANSWER_PATHS = 24
-"""Other paths to the answer that are tried."""
+"""Maximum number of other paths to the answer that are tested."""
 ELSEWHERE_PATHS = 8
-"""Paths elsewhere in the subgraph that are tried."""
+"""Maximum number of paths elsewhere in the subgraph that are tested."""
 
 
 def control_paths(answer: Answer, path: EvidencePath) -> list[tuple[int, ...]]:
-    """Other paths of a path's size: those that lead to the answer first, then some elsewhere in the graph."""
+    """Other paths of the same length: first those to the answer, then some elsewhere in the subgraph."""
     graph, size = answer.evidence.subgraph, len(path.steps)
     found = {
         frozenset(other.steps)
@@ -124,7 +124,7 @@ def control_paths(answer: Answer, path: EvidencePath) -> list[tuple[int, ...]]:
 
 
 def _walk(graph: Subgraph, size: int, draw: np.random.Generator) -> tuple[int, ...]:
-    """A path of `size` facts from a random one on, empty where it runs into a dead end."""
+    """A random path of `size` facts; empty if it reaches a dead end."""
     steps = [int(draw.integers(len(graph.edges)))]
     seen = {int(graph.edges[steps[0], 0]), int(graph.edges[steps[0], 2])}
     here = int(graph.edges[steps[0], 2])
@@ -141,10 +141,10 @@ def _walk(graph: Subgraph, size: int, draw: np.random.Generator) -> tuple[int, .
 
 
 def deletion_test(answerer: Answerer, questions: Sequence[Question]) -> list[float]:
-    """For each question whose answer shows a path that has rivals: 1 where the shown path matters most.
+    """For each answer with an evidence path and control paths: 1 if the evidence path matters most, else 0.
 
-    That is: removing its facts changes the answer's log-odds more, up or down, than removing any
-    other path of its size, to the answer or elsewhere in the subgraph (at most 32 are tried).
+    That is, removing its facts changes the answer's log-odds more, up or down, than removing any other path of the same
+    length, to the answer or elsewhere in the subgraph (at most 32 are tested).
     """
     passed = []
     for question in questions:
@@ -160,10 +160,10 @@ def deletion_test(answerer: Answerer, questions: Sequence[Question]) -> list[flo
     return passed
 
 
-# Measuring a reader on questions with gold answers.
+# Evaluation of a reader on questions with gold answers.
 
 MIN_OF_A_KIND = 5
-"""Questions of a kind for a figure of their own."""
+"""Minimum number of questions of a type for a separate figure."""
 
 AnswerMany = Callable[[Sequence[Question]], Sequence[Answer]]
 Said = TypeVar("Said")
@@ -172,7 +172,7 @@ Said = TypeVar("Said")
 def answer_all(
     answer_many: Callable[[Sequence[Question]], Sequence[Said]], examples: Sequence[Example], batch: int = 16
 ) -> list[Said]:
-    """Answers to all questions in their order, questions of like length together, with a progress bar."""
+    """Answers to all questions in order, batched by length, with a progress bar."""
     order = sorted(range(len(examples)), key=lambda i: len(examples[i].question.passage_text))
     found: dict[int, Said] = {}
     for start in track(range(0, len(order), batch), "answering"):
@@ -183,7 +183,7 @@ def answer_all(
 
 
 def in_english(answer: Answer) -> Answer:
-    """An answer with yes and no as data sets have them, in whatever language they were said."""
+    """An answer with yes and no in English, as in the data sets."""
     if answer.source is Source.CHOICE:
         return answer
     known = {text: verdict for language in LANGUAGES for verdict, text in verdicts(language).items()}
@@ -197,17 +197,17 @@ def evaluate(
     whole: AnswerMany | None = None,
     near: Sequence[Example] | None = None,
 ) -> dict[str, float]:
-    """Figures of `metrics.score_answers` and milliseconds a question; surfaces compared normalised.
+    """The figures of `metrics.score_answers` with normalized surface forms, and milliseconds per question.
 
-     Knowledge questions whose ids differ in their last letter alone (h0001-a, h0001-b) are a contrast pair:
-     `pair_exact_match` is the share of pairs with every side right. Where there are several kinds of question, each
-     with at least `MIN_OF_A_KIND` has a figure of its own: `exact_match_passage_why`. Where some open questions have
-     no answer, `best_exact_match` and `best_f1` are what the best `no_answer_threshold` would bring,
-     `best_exact_match_threshold` and `best_f1_threshold` what it is (as SQuAD 2.0's script). Where `answer_many` has
-     something taken away from it, `whole` is the same with all of it: `whole_exact_match` is its share, `gain` how
-     much more that is and `gain_error` the standard error of that over the same questions; the same again of knowledge
-     questions alone. With training rows `near`: `near_duplicates` is how many questions nearly repeat one of them
-    , `exact_match_near` and `exact_match_far` the shares of these and of all others.
+    Knowledge questions whose ids differ only in their last letter (h0001-a, h0001-b) are a contrast pair:
+    `pair_exact_match` is the share of pairs with all members correct. If there are several question types, each with at
+    least `MIN_OF_A_KIND` questions has its own figure: `exact_match_passage_why`. If some open questions are
+    unanswerable, `best_exact_match` and `best_f1` are the figures with the best `no_answer_threshold`, which is
+    `best_exact_match_threshold` or `best_f1_threshold` (as in SQuAD 2.0's script). If `answer_many` is ablated, `whole`
+    is the same without ablation: `whole_exact_match` is its figure, `gain` the difference, and `gain_error` the
+    standard error of the difference over the same questions; again for knowledge questions only. With training rows
+    `near`, `near_duplicates` is the number of near-duplicate questions, `exact_match_near` and `exact_match_far` are
+    the figures of these and of all others.
     """
     close = None if near is None else {pair.measured for pair in near_duplicates(examples, near)}
     started = time.perf_counter()
@@ -277,17 +277,17 @@ def _pair(example: Example) -> str:
     return stem if paired else ""
 
 
-# Fitting a trained reader to questions it was not trained on: which source it believes, and how sure it is.
+# Calibration of a trained reader on questions that it was not trained on: answer types and confidence.
 
 
 CLOSE = 1.0
-"""How strongly the answer-type classifier is held where training left it: the weight of a squared change."""
+"""Regularization of the answer-type calibration: weight of the squared distance from the identity."""
 SHARES = (0.0, 0.5)
-"""Of the reading without facts; that with which more is right."""
+"""Ensemble weights of the graph-free pass that are tried; the one with more correct answers is used."""
 
 
 def calibrate(answerer: Answerer, examples: Sequence[Example]) -> dict[str, Any]:
-    """Fit the answer-type classifier and the table of decisions to examples; the answerer has them from then on.
+    """Calibrate the answer-type classifier and the decision parameters on examples, and set them in the answerer.
 
     Returns what `store_calibration` writes.
     """
@@ -298,7 +298,7 @@ def calibrate(answerer: Answerer, examples: Sequence[Example]) -> dict[str, Any]
         )
     closed_world = (
         answerer.graph.closed_world
-    )  # a closed-world graph is read once, and tells nothing of the other
+    )  # over a closed-world graph there is no graph-free pass, so its weight cannot be fitted
     shares = (answerer.decision.graph_free_weight,) if closed_world else SHARES
     fitted = [_fit(answerer, examples, asked, share) for share in shares]
     share, answer_type, answers = max(fitted, key=lambda found: _judged(examples, found[2]).sum())
@@ -315,8 +315,8 @@ def calibrate(answerer: Answerer, examples: Sequence[Example]) -> dict[str, Any]
 def _fit(
     answerer: Answerer, examples: Sequence[Example], asked: Sequence[Example], share: float
 ) -> tuple[float, tuple[float, tuple[float, ...]], list[Answer]]:
-    """The answer-type classifier fitted with a share of a reading without facts, and the answers then, their
-    confidence not fitted."""
+    """The calibration of the answer-type classifier for a weight of the graph-free pass, and the answers with it,
+    before calibration of confidence."""
     answer_type = answerer.reader.network.answer_type
     answer_type.calibrate()
     answerer.decision = answerer.decision.model_copy(update={"graph_free_weight": share, "calibration": {}})
@@ -338,9 +338,9 @@ def _judged(examples: Sequence[Example], answers: Sequence[Answer]) -> NDArray[n
 
 
 def fit_answer_type(scores: Tensor, right: Tensor) -> tuple[float, tuple[float, ...]]:
-    """Temperature and thresholds of the answer-type classifier: (a, b) of softmax(a * scores + b), by likelihood.
+    """Scale and biases of the answer-type classifier: (a, b) of softmax(a * scores + b), by maximum likelihood.
 
-    Vector scaling with one scale (Guo et al., 2017, section 4.2), held near (1, 0) by `CLOSE`.
+    Vector scaling with a single scale (Guo et al., 2017, section 4.2), regularized towards (1, 0) by `CLOSE`.
     """
     logarithm = torch.zeros((), requires_grad=True)
     shift = torch.zeros(scores.shape[1], requires_grad=True)
@@ -358,10 +358,10 @@ def fit_answer_type(scores: Tensor, right: Tensor) -> tuple[float, tuple[float, 
 
 
 def fit_calibration(examples: Sequence[Example], answers: Sequence[Answer]) -> dict[str, tuple[float, float]]:
-    """Platt scaling (Platt, 1999) of all sorts of answers: (a, b) of sigmoid(a * logit(score) + b), a not below 0.
+    """Platt scaling (Platt, 1999) for each type of answer: (a, b) of sigmoid(a * logit(score) + b), with a >= 0.
 
-    One pair for all: fitted to each sort alone it is further off on other questions (training/RUNS.md). Fewer than 30
-    answers fit nothing.
+    All types share one pair, since separate fits are worse on other questions (training/RUNS.md). With fewer than 30
+    answers, nothing is fitted.
     """
     sorts, scores = set(), []
     for answer in answers:
@@ -374,13 +374,14 @@ def fit_calibration(examples: Sequence[Example], answers: Sequence[Answer]) -> d
 
 
 def fit_platt(score: NDArray[np.float64], right: NDArray[np.float64]) -> tuple[float, float]:
-    """(a, b) under which sigmoid(a * logit(score) + b) is likeliest, held a little near (1, 0)."""
+    """Maximum-likelihood (a, b) of sigmoid(a * logit(score) + b), slightly regularized towards (1, 0)."""
     from scipy.optimize import minimize
 
     score = score.clip(1e-6, 1 - 1e-6)
     x = np.stack([np.log(score / (1 - score)), np.ones_like(score)], axis=1)
     mean = x[:, 0].mean()
-    x[:, 0] -= mean  # where all scores lie close together far from 0, slope and shift are else one direction
+    # centred, since slope and shift are nearly collinear if all scores are close together and far from 0
+    x[:, 0] -= mean
     start = np.array([1.0, mean])
 
     def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
@@ -394,5 +395,5 @@ def fit_platt(score: NDArray[np.float64], right: NDArray[np.float64]) -> tuple[f
 
 
 def store_calibration(folder: Path, fitted: dict[str, Any]) -> None:
-    """Write what `calibrate` fitted into a reader's card, atomically."""
+    """Write the result of `calibrate` to a reader's card, atomically."""
     write_card(folder, {**read_card(folder), **fitted})

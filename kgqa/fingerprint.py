@@ -1,4 +1,4 @@
-"""What something kept on disk was made of, as its key: none is a number that somebody must remember to raise."""
+"""Fingerprints as cache keys, so that no cache depends on a version number that somebody must remember to raise."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from types import ModuleType
 
 
 def fingerprint(*sources: object) -> str:
-    """Hash of what a thing is made of: modules by their text and that of the tables (TOML) beside them, a package by
-    all in it; files by their content; all else by how it is written."""
+    """Hash of the inputs of a cached file: modules by their source and their tables (TOML), packages by all modules in
+    them, files by their content, everything else by its `repr`."""
     digest = blake2b(digest_size=12)
     for source in sources:
         if isinstance(source, ModuleType):

@@ -1,4 +1,4 @@
-"""How right answers are: exact match, F1, ranking, calibration, comparison of two systems. No torch."""
+"""Metrics: exact match, F1, ranking, calibration, comparison of two systems. Without torch."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def squad_normalise(text: str) -> str:
 
 
 def exact_match(answer: str, golds: Sequence[str], normalise: Normalise = squad_normalise) -> float:
-    """1.0 where the answer equals one of the golds after normalisation; no gold means "" is right."""
+    """1.0 if the answer equals one of the golds after normalization; without golds, "" is correct."""
     return float(normalise(answer) in {normalise(gold) for gold in golds or ("",)})
 
 
 def is_correct(example: Example, text: str | None, normalise: Normalise = squad_normalise) -> float:
-    """1.0 where the answer `text` is right: the very choice; a concept after `normalise`; else SQuAD's exact match."""
+    """1.0 if the answer `text` is correct: the same choice, a concept after `normalise`, else SQuAD's exact match."""
     if example.choice is not None:
         return float(text == example.question.choices[example.choice])
     known = example.source is Source.KNOWLEDGE
@@ -42,7 +42,7 @@ def is_correct(example: Example, text: str | None, normalise: Normalise = squad_
 
 
 def f1(answer: str, golds: Sequence[str]) -> float:
-    """Best word-overlap F1 over the golds (SQuAD's); where one side is empty, 1.0 if both are."""
+    """Maximum word-overlap F1 over the golds (SQuAD's); if one side is empty, 1.0 if both are."""
     return max(_f1(squad_normalise(answer).split(), squad_normalise(gold).split()) for gold in golds or ("",))
 
 
@@ -54,14 +54,14 @@ def _f1(answer: list[str], gold: list[str]) -> float:
 
 
 def best_threshold(none: ArrayLike, worth: ArrayLike, answerable: ArrayLike) -> tuple[float, float]:
-    """The probability of "none" above which nothing should be answered, and the mean figure that it brings.
+    """The best no-answer threshold on the probability of "none", and the mean metric with it.
 
     As SQuAD 2.0's evaluation script finds its best threshold (Rajpurkar et al., 2018).
 
     Args:
-        none: (N,) how likely each question has no answer.
-        worth: (N,) exact match or F1 of what would be answered.
-        answerable: (N,) whether the question has an answer; what has none is worth 1 where nothing is answered.
+        none: (N,) probability that each question has no answer.
+        worth: (N,) exact match or F1 of the best answer.
+        answerable: (N,) whether the question has an answer; abstaining on one without counts as 1.
     """
     probability, given = _pair(none, worth)
     has_answer = np.asarray(answerable, dtype=bool)
@@ -76,7 +76,8 @@ def best_threshold(none: ArrayLike, worth: ArrayLike, answerable: ArrayLike) -> 
 def rank_of_gold(
     texts: Sequence[str], golds: Sequence[str], normalise: Normalise = squad_normalise
 ) -> int | None:
-    """1-based rank of the first right text, None if none is; texts that normalise alike count once."""
+    """1-based rank of the first correct text, None if there is none; texts that are equal after normalization count
+    once."""
     accepted = {normalise(gold) for gold in golds}
     keys = list(dict.fromkeys(normalise(text) for text in texts))
     return next((rank for rank, key in enumerate(keys, 1) if key in accepted), None)
@@ -85,14 +86,14 @@ def rank_of_gold(
 def score_answers(
     examples: Sequence[Example], answers: Sequence[Answer], normalise: Normalise | None = None
 ) -> dict[str, float]:
-    """All figures of a run, as fractions (0..1); `examples[i]` was answered by `answers[i]`.
+    """All metrics of a run, as fractions (0..1); `answers[i]` answers `examples[i]`.
 
-    A key is there only where it means something: `choice_accuracy` needs questions with choices;
-    `has_answer_*`, `no_answer_*`, `source_accuracy` (the answer-type classifier's), `hits@k` and `mrr` those without.
+    Only metrics that apply are included: `choice_accuracy` for questions with choices; `has_answer_*`, `no_answer_*`,
+    `source_accuracy` (of the answer-type classifier), `hits@k` and `mrr` for questions without.
 
     Args:
-        normalise: makes two concepts the same for exact match and ranking (lemmas say); SQuAD's own by default.
-            All else is compared as SQuAD's script does, choices as they are.
+        normalise: normalization of concepts for exact match and ranking (such as lemmas); by default SQuAD's. Spans are
+            compared as in SQuAD's script, choices literally.
     """
     if len(examples) != len(answers):
         raise ValueError(f"{len(examples)} examples but {len(answers)} answers")
@@ -135,7 +136,7 @@ def score_answers(
 
 
 def pair_accuracy(pairs: Sequence[str], right: Sequence[float]) -> float:
-    """Share of contrast pairs with every member right; `pairs[i]` names the pair, "" belongs to none."""
+    """Share of contrast pairs with all members correct; `pairs[i]` names the pair of question i, "" for none."""
     grouped: defaultdict[str, list[float]] = defaultdict(list)
     for pair, value in zip(pairs, right, strict=True):
         if pair:
@@ -196,7 +197,7 @@ def paired_bootstrap(
 
 
 def over_seeds(runs: Sequence[dict[str, float]]) -> dict[str, tuple[float, float]]:
-    """Mean and sample standard deviation (0 for one run) of each figure that every run has."""
+    """Mean and sample standard deviation (0 for one run) of each metric that all runs have."""
     keys = [key for key in (runs[0] if runs else {}) if all(key in run for run in runs)]
     values = {key: np.array([run[key] for run in runs]) for key in keys}
     return {k: (float(v.mean()), float(v.std(ddof=1)) if len(v) > 1 else 0.0) for k, v in values.items()}
@@ -205,14 +206,14 @@ def over_seeds(runs: Sequence[dict[str, float]]) -> dict[str, tuple[float, float
 def _pair(first: ArrayLike, second: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     a, b = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     if a.shape != b.shape or a.ndim != 1:
-        raise ValueError(f"two lists of one length are needed, not shapes {a.shape} and {b.shape}")
+        raise ValueError(f"two lists of the same length are needed, not shapes {a.shape} and {b.shape}")
     return a, b
 
 
 def entities(tags: Sequence[str]) -> set[tuple[str, int, int]]:
-    """Entities (type, first word, word behind the last) of a sentence's tags in IOB form, as conlleval reads them.
+    """Entities (type, first word, end, half-open) in a sentence's IOB tags, as conlleval reads them.
 
-    An entity begins at B-, or at I- where none of its type goes on.
+    An entity begins at B-, or at an I- that does not continue one of the same type.
 
     >>> sorted(entities(["B-PER", "I-PER", "O", "I-LOC", "B-LOC"]))
     [('LOC', 3, 4), ('LOC', 4, 5), ('PER', 0, 2)]
@@ -230,14 +231,14 @@ def entities(tags: Sequence[str]) -> set[tuple[str, int, int]]:
 
 
 def entity_f1(predicted: Sequence[Sequence[str]], gold: Sequence[Sequence[str]]) -> float:
-    """F1 over whole entities of all sentences, the figure of seqeval (Nakayama, 2018); 0 where there are none."""
+    """Entity-level F1 over all sentences, as in seqeval (Nakayama, 2018); 0 without entities."""
     ours = {(n, *entity) for n, tags in enumerate(predicted) for entity in entities(tags)}
     theirs = {(n, *entity) for n, tags in enumerate(gold) for entity in entities(tags)}
     return 2 * len(ours & theirs) / (len(ours) + len(theirs)) if ours or theirs else 0.0
 
 
 def matthews(predicted: ArrayLike, gold: ArrayLike) -> float:
-    """Matthews' correlation of two lists of 0 and 1; 0 where one of them is constant."""
+    """Matthews correlation of two lists of 0 and 1; 0 if one of them is constant."""
     a, b = np.asarray(predicted, dtype=float), np.asarray(gold, dtype=float)
     if not a.std() or not b.std():
         return 0.0
@@ -245,12 +246,12 @@ def matthews(predicted: ArrayLike, gold: ArrayLike) -> float:
 
 
 def accepts(concepts: Sequence[str], label: str) -> bool:
-    """Whether a node's label is an accepted surface form (case, articles and plain plurals apart)."""
+    """Whether a node's label is an accepted surface form, ignoring case, articles and regular plurals."""
     return surface_key(label) in {surface_key(concept) for concept in concepts}
 
 
 def surface_key(text: str) -> str:
-    """A surface form without case, articles and plain plurals.
+    """A surface form without case, articles and regular plural endings.
 
     >>> surface_key("The garden_Trowels")
     'garden trowel'
@@ -260,7 +261,7 @@ def surface_key(text: str) -> str:
 
 
 def is_right(predicted: str | None, answers: Sequence[str]) -> bool:
-    """Whether an answer is accepted: the same but for case, articles and the way a number is written.
+    """Whether an answer is accepted, ignoring case, articles and the format of numbers.
 
     >>> is_right("12,000.0", ["12000"]), is_right(None, []), is_right("the Hague", ["Hague"]), is_right("", [])
     (True, True, True, False)
@@ -271,7 +272,7 @@ def is_right(predicted: str | None, answers: Sequence[str]) -> bool:
 
 
 def answer_key(text: str) -> str:
-    """What is alike in answers that count as the same."""
+    """Normal form of an answer; equal for answers that count as the same."""
     bare = text.strip()
     if _NUMBER.fullmatch(bare):
         return f"{float(bare.replace(',', '')):.9g}"

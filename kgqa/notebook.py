@@ -1,4 +1,4 @@
-"""An answer as HTML, which notebooks show: the headline, the marked passage, and its path of facts as a picture."""
+"""Answers as HTML for notebooks: headline, highlighted passage and evidence path; subgraphs as networkx and RDF."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from kgqa.types import Answer, EvidencePath, Subgraph
 
 
-# Facts of a subgraph as graphs of other libraries, for those who have these.
+# Subgraphs as networkx and rdflib graphs; neither library is a core dependency.
 
 
 _IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]+")
 
 
 def networkx_of(graph: Subgraph, roles: Sequence[str]) -> MultiDiGraph:
-    """A subgraph as `Subgraph.to_networkx` gives it; `roles` are those of its nodes."""
+    """Implementation of `Subgraph.to_networkx`; `roles` are those of its nodes."""
     import networkx  # for those who ask alone
 
     found = networkx.MultiDiGraph()
@@ -37,7 +37,7 @@ def networkx_of(graph: Subgraph, roles: Sequence[str]) -> MultiDiGraph:
 
 
 def rdf_of(graph: Subgraph, rdflib: Any) -> RdfGraph:
-    """A subgraph as `Evidence.to_rdf` gives it, by the module `rdflib`."""
+    """Implementation of `Evidence.to_rdf`, given the module `rdflib`."""
 
     def term(name: str) -> Any:
         if name.startswith('"'):
@@ -61,9 +61,9 @@ def rdf_of(graph: Subgraph, rdflib: Any) -> RdfGraph:
 
 
 LETTER, HEIGHT, GAP = 7.5, 30, 12
-"""Pixels of a letter, of a box, and around a word beside an arrow."""
+"""Width of a letter, height of a box, and margin of an arrow's label, in pixels."""
 LONGEST = 40
-"""Characters of a label that are drawn."""
+"""Maximum length of a label in characters."""
 _ARROW = (
     '<defs><marker id="kgqa-arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" '
     'orient="auto"><path d="M0 0L8 4L0 8z" fill="currentColor"/></marker></defs>'
@@ -71,7 +71,7 @@ _ARROW = (
 
 
 def answer_html(answer: Answer) -> str:
-    """An answer as HTML without a script; every text in it is escaped."""
+    """An answer as HTML without scripts; all text is escaped."""
     head = f"<b>{escape(answer.text or '(no answer)')}</b>"
     about = f"{escape(answer.source.value)}, confidence {answer.confidence:.0%}"
     parts = [f"<p>{head} <small>{about}</small></p>"]
@@ -85,8 +85,8 @@ def answer_html(answer: Answer) -> str:
 
 
 def path_svg(graph: Subgraph, path: EvidencePath) -> str:
-    """The facts of a path as an inline SVG: concepts in boxes, from left to right as it is walked, arrows between them
-    that point from head to tail."""
+    """A path as an inline SVG: concepts in boxes, from left to right in path order, with arrows between them
+    from head to tail."""
     nodes: list[int] = []
     arrows: list[tuple[str, bool]] = []
     for edge, forward in zip(path.steps, path.forward, strict=True):

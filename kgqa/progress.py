@@ -1,4 +1,4 @@
-"""Progress of long work on the terminal."""
+"""Progress bars on the terminal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DRAWN_EVERY_S = 0.1
 
 
 def bars(*columns: Any, **options: Any) -> Progress:
-    """rich's bars on standard error where that is a terminal; what is printed meanwhile goes where it went."""
+    """rich's progress bars on standard error if that is a terminal; printed output is not redirected."""
     from rich.progress import Progress
 
     console = _terminal()
@@ -26,17 +26,17 @@ def bars(*columns: Any, **options: Any) -> Progress:
 
 @cache
 def _terminal() -> Console:
-    """One for all: what is drawn within another display is drawn with it where both are on the same console."""
+    """The shared console: rich can only nest displays on the same console."""
     from rich.console import Console
 
     return Console(stderr=True)
 
 
 def track(items: Iterable[Item], text: str, total: int | None = None) -> Iterator[Item]:
-    """The items, with a bar on standard error until they end; `total` is how many, where they do not say it.
+    """Iterate over items with a progress bar on standard error; `total` is their number, if they have no length.
 
-    The bar is drawn between items. rich's own `track` draws in threads and waits for them at the end: where that comes
-    early and is the garbage collector's, in one of these threads, it waits for itself.
+    The bar is drawn between items. rich's own `track` draws in a thread and joins it at the end; if the iterator is
+    abandoned and the garbage collector finalizes it in that very thread, it deadlocks.
     """
     if total is None and isinstance(items, Sized):
         total = len(items)

@@ -1,4 +1,4 @@
-"""Names of earlier versions: recipes, cards of readers and options that still use them open as before."""
+"""Names of earlier versions: recipes, model cards and options with old names still work."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ KEYS = {
     "decision.without_facts": "graph_free_weight",
     "forms.unsaid": "no_form_bias",
 }
-"""Keys of recipes and of `reader.json`: where each stood (a list counts as its items), and what it is called now."""
+"""Keys of recipes and `reader.json`: old dotted name (lists are skipped), and new name."""
 _WORD_VECTORS = "readers no longer read word vectors; leave them out of the recipe, or take kgqa-small"
 RETIRED = {"words": _WORD_VECTORS, "reasoner.word_size": _WORD_VECTORS, "reasoner.operations": ""}
-"""Keys of what is gone. One that is off is passed over; else what to do instead, if it made a difference."""
+"""Removed keys. One that was off is ignored; else the message says what to do instead."""
 VALUES = {("data.name", "worlds"): "synthetic-graphs", ("development.name", "worlds"): "synthetic-graphs"}
-"""Values of such keys, likewise."""
+"""Old values of keys, and new ones."""
 OPTIONS = {
     "--none-above": "--no-answer-threshold",
     "--shown": "--examples",
@@ -38,24 +38,24 @@ OPTIONS = {
     "--incomplete": "--open-world",
     "--means": "--type",
 }
-"""Options of the command line."""
+"""Old and new options of the command line."""
 WEIGHTS = {"gate": "answer_type", "stepper": "layerwise"}
-"""Modules of a reader, as the names of its weights begin."""
+"""Old and new modules of a reader, which are prefixes of weight names."""
 
 Report = Callable[[str, str], object]
-"""Is told the old name and the new one."""
+"""Called with the old and the new name."""
 
 
 def tell(where: str) -> Report:
-    """A report on standard error: one line for each old name."""
+    """A report on standard error, one line per old name."""
     return lambda old, new: print(f"kgqa: {where}{old} is now called {new}", file=sys.stderr)
 
 
 def current_keys(values: Mapping[str, Any], report: Report | None = None) -> dict[str, Any]:
-    """A recipe or card with the names of today; where both names are given, the one of today holds.
+    """A recipe or card with current names; if both names are given, the current one counts.
 
     Raises:
-        InputError: a key is on whose feature is gone.
+        InputError: a key turns on a removed feature.
     """
     made: dict[str, Any] = _keys(dict(values), "", report or (lambda _old, _new: None))
     if isinstance(made.get("recipe"), dict):
@@ -90,7 +90,7 @@ def _keys(value: Any, place: str, report: Report) -> Any:
 
 
 def current_arguments(given: list[str]) -> list[str]:
-    """The command line with the options of today."""
+    """The command line with current options."""
     made = []
     for argument in given:
         name, equals, value = argument.partition("=")
@@ -102,7 +102,7 @@ def current_arguments(given: list[str]) -> list[str]:
 
 
 def current_weights(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Weights of a reader by the names of today; `stored` are those of a file."""
+    """Weights of a reader by current names; `stored` are those of a file."""
     made = {}
     for name, value in stored.items():
         first, dot, rest = name.partition(".")

@@ -29,7 +29,7 @@ class InputError(ValueError):
 
 
 class DamagedError(InputError):
-    """A file that was written here is no longer what it was; whoever asked a question has no part in it."""
+    """A file of the installation or cache is damaged; the input of the user is not at fault."""
 
 
 class ArgumentError(InputError, TypeError):
@@ -152,7 +152,7 @@ class Question:
 
     @property
     def passage_text(self) -> str:
-        """The passage's text, empty where there is none."""
+        """The passage's text; "" without a passage."""
         return self.passage.text if self.passage else ""
 
 
@@ -160,9 +160,10 @@ class Question:
 class Example:
     """A question with its gold answers. Without any gold answer it is unanswerable.
 
-    `choice` is an index into `question.choices`; any of `spans` of the passage, and of `concepts` by their surface, is
-    right; `yes_no_label` is the answer to a yes/no question, which is `known` where it is common knowledge whatever the
-    passage says. Questions about one passage with equal `same` are wordings of one, and share an answer."""
+    `choice` is an index into `question.choices`. Any of the `spans` of the passage and of the `concepts` (surface
+    forms) is correct. `yes_no_label` answers a yes/no question; it is `known` if the answer is common knowledge,
+    whatever the passage says. Questions about one passage with the same `same` are paraphrases with the same
+    answer."""
 
     question: Question
     choice: int | None = None
@@ -196,7 +197,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A mention: a stretch of text with candidate entities (graph ids, best first).
+    """A mention: a span of a text with candidate entities (graph ids, best first).
 
     `certainty` is below 1 if no label matches exactly and the most similar ones are used.
     """
@@ -268,7 +269,7 @@ class KnowledgeGraph(Protocol):
 
     @property
     def relations(self) -> Sequence[Relation]:
-        """Relation table; it grows for a remote graph as relations are met."""
+        """Relation table; for a remote graph, it grows with the relations returned by queries."""
 
     @property
     def type_names(self) -> Sequence[str]:
@@ -299,7 +300,7 @@ class KnowledgeGraph(Protocol):
         """IRI or name of each entity (local, never a round trip)."""
 
     def ids(self, names: Sequence[str]) -> Ints:
-        """Id of each IRI or name, -1 where the graph has no such entity."""
+        """Id of each IRI or name, -1 if the graph has no such entity."""
 
     def degrees(self, entities: Ints) -> Ints:
         """Number of facts of each entity (an estimate for a remote graph)."""
@@ -359,8 +360,8 @@ class Subgraph:
 
 @dataclass(frozen=True, slots=True)
 class EvidencePath:
-    """Facts that lead from a concept of the question or passage to the answer: rows of the subgraph's edges in walking
-    order, and for each whether it is walked from head to tail."""
+    """Facts that lead from a concept of the question or passage to the answer: rows of the subgraph's edges in path
+    order, and for each whether it is followed from head to tail."""
 
     steps: tuple[int, ...]
     forward: tuple[bool, ...]
@@ -390,8 +391,8 @@ class Evidence:
     subgraph: Subgraph = field(default_factory=Subgraph)
     score: float = 0.0
     attribution: float | None = None
-    """Leave-one-out attribution: log-odds drop without the facts of the first path, or of all paths where they say the
-    same; None: not measured."""
+    """Leave-one-out attribution: log-odds drop without the facts of the first path, or of all paths if they are
+    redundant; None: not measured."""
     query: str = ""
     """SPARQL query, if the answer was computed by a logical form."""
     interpretation: Interpretation | None = None
@@ -407,14 +408,14 @@ class Evidence:
 
     @property
     def facts(self) -> Subgraph:
-        """The facts of all paths alone, among the concepts of the subgraph."""
+        """The subgraph with only the facts of the paths."""
         rows = sorted({step for path in self.paths for step in path.steps})
         return self.subgraph.only(np.array(rows, dtype=np.int64))
 
     def to_rdf(self) -> RdfGraph:
-        """The facts of all paths as an `rdflib.Graph`, with the labels of ends and relations.
+        """The facts of all paths as an `rdflib.Graph`, with the labels of entities and relations.
 
-        What has no IRI gets one that begins with `urn:kgqa:`.
+        Names without an IRI get one that begins with `urn:kgqa:`.
 
         Raises:
             InputError: rdflib is not installed.
@@ -427,7 +428,7 @@ class Evidence:
         return rdf_of(self.facts, rdflib)
 
     def to_networkx(self) -> MultiDiGraph:
-        """The facts of all paths, as `Subgraph.to_networkx` has them."""
+        """The facts of all paths as a networkx graph, as `Subgraph.to_networkx`."""
         graph = self.facts.to_networkx()
         graph.remove_nodes_from([name for name, degree in dict(graph.degree()).items() if not degree])
         return graph
@@ -462,8 +463,8 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the reader decided, with the runners-up and the evidence. `text` is None for `Source.NONE`; where the answer
-    is several things, they are its `items`, and the text names them all. `none`: how likely nothing was it.
+    """An answer with runners-up and evidence. `text` is None for `Source.NONE`; for an answer with several items
+    (`items`), it lists all of them. `none` is the probability that there is no answer.
 
     Example: `print(answer.text, answer.source, answer.confidence)`
     """
@@ -472,7 +473,8 @@ class Answer:
     text: str | None
     source: Source
     confidence: float
-    candidates: tuple[Candidate, ...] = field(default=(), repr=False)  # a page of text, as evidence is
+    # too long for a repr, as is the evidence
+    candidates: tuple[Candidate, ...] = field(default=(), repr=False)
     evidence: Evidence = field(default_factory=Evidence, repr=False)
     timing_ms: dict[str, float] = field(default_factory=dict, repr=False)
     model: str = ""
@@ -480,10 +482,10 @@ class Answer:
     items: tuple[Item, ...] = ()
     none: float = 0.0
     harm: str = ""
-    """Of what kind of harm the question is ("self", "others"), where it was not read for that reason."""
+    """Kind of harm that the question is about ("self", "others"), if it was not answered for that reason."""
 
     def _repr_html_(self) -> str:
-        """How a notebook shows it: headline, marked passage, and the path of facts as a picture."""
+        """HTML for notebooks: headline, highlighted passage and evidence path."""
         return answer_html(self)
 
     @property

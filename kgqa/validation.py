@@ -1,4 +1,4 @@
-"""What may be asked: bad input is refused here, before anything heavy is loaded."""
+"""Input validation, before anything heavy is imported."""
 
 from __future__ import annotations
 
@@ -11,31 +11,29 @@ MAX_PASSAGE_CHARACTERS = 200_000
 MAX_QUESTION_CHARACTERS = 2_000
 MAX_CHOICES = 20
 WORDINGS = Path(__file__).with_name("language") / "wordings"
-"""How answers are said, a file for each language."""
+"""Wordings of answers, one file per language."""
 LANGUAGES = ("auto", *sorted(path.stem for path in WORDINGS.glob("*.toml")))
 
 
 def checked_language(language: str) -> str:
-    """A language that questions may have; raises InputError for any other."""
+    """Check the language of questions; raises InputError for an unsupported one."""
     if language not in LANGUAGES:
-        raise InputError(f"{language}: no such language; write one of {', '.join(LANGUAGES)}")
+        raise InputError(f"{language}: unsupported language; choose one of {', '.join(LANGUAGES)}")
     return language
 
 
 def checked_threshold(threshold: float | None) -> float | None:
-    """A threshold for no answer, None for that of the reader's card; raises InputError for what is no share."""
+    """Check a no-answer threshold (None: that of the reader's card); raises InputError if it is not in 0..1."""
     if threshold is not None and not (isinstance(threshold, int | float) and 0 <= threshold <= 1):
-        raise InputError(
-            f"the threshold for no answer is {threshold!r:.40}; give a number from 0 to 1, or None"
-        )
+        raise InputError(f"the no-answer threshold is {threshold!r:.40}; give a number from 0 to 1, or None")
     return threshold
 
 
 def checked_answer(answer: Answer) -> Answer:
-    """An answer; raises InputError for anything else, as its text."""
+    """Check that an object is an `Answer`; raises InputError for anything else, such as its text."""
     if not isinstance(answer, Answer):
         raise ArgumentError(
-            f"an answer is expected, not {type(answer).__name__}; give what `answer` returned"
+            f"an Answer is expected, not {type(answer).__name__}; pass the result of `answer`"
         )
     return answer
 
@@ -43,21 +41,23 @@ def checked_answer(answer: Answer) -> Answer:
 def asked(
     question: Question | str, passage: Passage | str | None = None, choices: Iterable[str] = ()
 ) -> Question:
-    """A question as it is, or of its text, its passage and its choices."""
+    """A `Question` unchanged, or one made from text, passage and choices."""
     if not isinstance(question, Question):
         return Question(question, choices, passage)
     beside = Question("", choices, passage)
     if beside.passage or beside.choices:
-        raise InputError("a Question holds its passage and choices itself; give them there, or ask a text")
+        raise InputError(
+            "a Question has its own passage and choices; set them there, or pass the question as text"
+        )
     return question
 
 
 def check_question(question: Question) -> None:
-    """Raise InputError for a question that cannot be answered: empty, or far too long."""
+    """Raise InputError for an invalid question, such as an empty or too long one."""
     if not question.text.strip():
         raise InputError("the question is empty; write what you want to know")
     if len(question.text) > MAX_QUESTION_CHARACTERS:
-        raise InputError(f"the question has more than {MAX_QUESTION_CHARACTERS:,} characters; ask it shorter")
+        raise InputError(f"the question has more than {MAX_QUESTION_CHARACTERS:,} characters; shorten it")
     if len(question.passage_text) > MAX_PASSAGE_CHARACTERS:
         raise InputError(
             f"the passage has {len(question.passage_text):,} characters, "
@@ -68,7 +68,7 @@ def check_question(question: Question) -> None:
     texts = (question.text, question.passage_text, question.id, *question.choices)
     if any(not _is_unicode(text) for text in texts):
         raise InputError(
-            "the text holds half a letter (a lone surrogate, \\ud800 to \\udfff); write it as UTF-8"
+            "the text contains half a character (a lone surrogate, \\ud800 to \\udfff); write it as UTF-8"
         )
     if any(not choice.strip() for choice in question.choices):
         raise InputError("a choice is empty; leave it out or write it")

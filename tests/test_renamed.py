@@ -113,5 +113,5 @@ def test_what_is_gone_is_told_in_one_line_and_passed_over_where_it_was_off(tmp_p
     (tmp_path / "reader.json").write_text('{"format": 1, "reasoner": {"word_size": 200}}')
     with pytest.raises(InputError, match=r"reader.json: reasoner.word_size: readers no longer"):
         read_card(tmp_path)
-    with pytest.raises(InputError, match="kgqa-everyday is no longer shipped; take kgqa-small"):
+    with pytest.raises(InputError, match="kgqa-everyday is no longer shipped; use kgqa-small"):
         find_model("kgqa-everyday")

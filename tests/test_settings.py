@@ -92,7 +92,7 @@ def test_a_file_is_replaced_whole_and_nothing_is_left_beside_it(tmp_path: Path) 
     with pytest.raises(InputError, match="No such file"):
         settings.write_whole(tmp_path / "nowhere" / "kept.txt", "")
     (tmp_path / "folder").mkdir()
-    with pytest.raises(InputError, match="no regular file"):
+    with pytest.raises(InputError, match="not a regular file"):
         settings.write_whole(tmp_path / "folder", "")
     assert sorted(other.name for other in tmp_path.iterdir()) == ["folder", "kept.txt"]
 

@@ -37,7 +37,7 @@ def test_what_cannot_be_asked(question: Question) -> None:
 def test_a_question_is_asked_as_it_is_or_by_its_text() -> None:
     question = Question("why", ("a",), Passage("It rained."))
     assert asked("why", "It rained.", ["a"]) == question == asked(question)
-    with pytest.raises(InputError, match="holds its passage and choices itself"):
+    with pytest.raises(InputError, match="has its own passage and choices"):
         asked(question, choices=["b"])
     with pytest.raises(InputError, match="of type list; give it as text"):
         asked(["why"])  # type: ignore[arg-type]
@@ -71,7 +71,7 @@ def test_bad_input_is_refused_before_torch_is_imported(given: list[str]) -> None
 
 
 def test_what_takes_an_answer_takes_no_text() -> None:
-    with pytest.raises(InputError, match="an answer is expected, not str"):
+    with pytest.raises(InputError, match="an Answer is expected, not str"):
         checked_answer("Oslo")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="the passage is of type int"):
         Passage(3)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""What ends work early: cancellation and deadlines, and panics of Rust libraries."""
+"""Cancellation and deadlines of requests, and panics of Rust libraries."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _OFTEN = 200
 class Cancelled(Exception):
     """The request was cancelled: it timed out, or the caller has left.
 
-    It is no `ValueError`, so that handlers of bad input let it pass.
+    It is not a `ValueError`, so that handlers of bad input do not catch it.
     """
 
 
@@ -51,7 +51,7 @@ def cancellable(items: Iterable[Item]) -> Iterator[Item]:
         yield item
 
 
-# Panics of Rust libraries (pyo3's PanicException), which are no `Exception` and would end a worker.
+# Panics of Rust libraries (pyo3's PanicException), which are not an `Exception` and would end a worker.
 
 
 @contextmanager
@@ -62,7 +62,7 @@ def report_panics(subject: object, remedy: str) -> Iterator[None]:
     except BaseException as error:
         if not is_panic(error):
             raise
-        raise InputError(f"{subject}: its library breaks down ({first_line(error)}); {remedy}") from None
+        raise InputError(f"{subject}: a library crashed ({first_line(error)}); {remedy}") from None
 
 
 def is_panic(error: BaseException) -> bool:

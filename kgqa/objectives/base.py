@@ -1,4 +1,4 @@
-"""What the training loop knows of a task: an objective turns a batch into a loss, and nothing else."""
+"""Base classes of objectives: the training loop only knows that an objective maps a batch to a loss."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class Objective(nn.Module):
         raise NotImplementedError
 
     def counts(self, batch: Any) -> dict[str, Tensor | float]:
-        """What each term of the loss will count in a batch: the `counts` of its `Loss`, under the same seed.
+        """Normalizing count of each loss term for a batch: the `counts` of its `Loss`, under the same seed.
 
-        The loop asks for it before the first of several batches that make one step, and for all processes.
+        The loop calls it for all micro-batches and processes of a step before the first forward pass.
         """
         return {"loss": 1.0}
 
     def begin_step(self, step: int) -> None:
-        """Told before each optimizer step how many were taken; for what changes as a training goes on."""
+        """Called before each optimizer step with the number of steps taken, for schedules inside the objective."""
 
     def export(self, folder: Path) -> None:
         """Write what a user of the trained model needs (Hugging Face folder or reader checkpoint)."""
@@ -41,12 +41,12 @@ class Objective(nn.Module):
 
 
 class LanguageModelling(Objective):
-    """Ground of the objectives over a language model: its body is kept, its head guesses tokens.
+    """Base of the objectives over a language model, whose body is exported, while its head predicts tokens.
 
     Args:
         model: a Hugging Face language model.
         predict: its head, states -> logits (`Variant.predict`).
-        save: writes what belongs beside the weights (tokenizer); called with the folder.
+        save: called with the export folder to write further files (tokenizer).
     """
 
     model: Any
@@ -63,28 +63,29 @@ class LanguageModelling(Objective):
 
     @property
     def encoder(self) -> nn.Module:
-        """The part that is kept: the model without its head."""
+        """The exported part: the model without its head."""
         encoder: nn.Module = self.model.base_model
         return encoder
 
     def guess_loss(self, states: Tensor, labels: Tensor) -> Term:
-        """Cross-entropy of guessing labels (B, K), -100 for none, from states (B, K, H), over the tokens guessed."""
+        """Cross-entropy of predicting labels (B, K), -100 for none, from states (B, K, H), over the predicted
+        tokens."""
         return guess_term(self._predict(self.model, states), labels)
 
     def export(self, folder: Path) -> None:
-        """Write a Hugging Face folder: `AutoModel` loads the body, the model's own class all of it."""
+        """Write a Hugging Face folder: `AutoModel` loads the body, the model's own class also the head."""
         save_model(self.model, folder)
         self._save(folder)
 
 
 def guess_term(logits: Tensor, labels: Tensor) -> Term:
-    """Cross-entropy of logits (B, K, V) against labels (B, K), -100 for none, over the tokens guessed."""
+    """Cross-entropy of logits (B, K, V) and labels (B, K), -100 for none, over the predicted tokens."""
     total = cross_entropy(logits.flatten(0, 1).float(), labels.flatten(), ignore_index=-100, reduction="sum")
     return Term(total, guessed(labels))
 
 
 def guessed(labels: Tensor) -> Tensor:
-    """How many labels () are not -100."""
+    """Number () of labels that are not -100."""
     return (labels != -100).sum()
 
 

@@ -48,7 +48,7 @@ def test_turtle_is_deterministic_and_read_by_both_parsers(tmp_path: Path) -> Non
 
 def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
     graph = built(tmp_path)
-    with pytest.raises(InputError, match="name another place"):
+    with pytest.raises(InputError, match="choose another place"):
         write_turtle(graph, tmp_path / "test.txt" / "out.ttl")
 
 

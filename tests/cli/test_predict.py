@@ -47,7 +47,7 @@ def test_a_byte_order_mark_is_passed_over(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", ["/dev/zero", "/"])
 def test_devices_and_folders_are_not_read(path: str) -> None:
-    with pytest.raises(InputError, match="no regular file"):
+    with pytest.raises(InputError, match="not a regular file"):
         read_questions(Path(path))
 
 

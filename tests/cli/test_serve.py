@@ -39,7 +39,7 @@ def test_what_cannot_be_served_is_refused_before_anything_is_opened(
 ) -> None:
     there = {"model": [str(model_folder)], "graph": [str(tools_file)]}
     for given, output in (
-        ({"language": "xx"}, "no such language"),
+        ({"language": "xx"}, "unsupported language"),
         ({"device": "tpu"}, "unknown device"),
         ({"model": ["kgqa-bas"]}, "did you mean 'kgqa-base'"),
         ({"graph": ["missing.ttl"]}, "no such graph"),
@@ -47,7 +47,7 @@ def test_what_cannot_be_served_is_refused_before_anything_is_opened(
     ):
         with pytest.raises(InputError, match=output):
             serve(**{**there, **given})  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="no reader here"):
+    with pytest.raises(InputError, match="not a reader"):
         serve_app(reader=["nothing"])
 
 

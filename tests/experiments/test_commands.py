@@ -37,7 +37,7 @@ def test_the_row_is_printed_or_its_figures(
 def test_bad_input_is_named_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KGQA_DATA", str(tmp_path))
     settings = (None, None, 1, 100, False, 0.0, False, "", tmp_path / "kept")
-    with pytest.raises(InputError, match="no encoder here"):
+    with pytest.raises(InputError, match="not an encoder"):
         probe_encoder(str(tmp_path / "none"), "rte", *settings)
     with pytest.raises(InputError, match="unknown probe"):
         probe_encoder("kgqa-mini", "everything", *settings)

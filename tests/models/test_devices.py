@@ -30,7 +30,7 @@ def test_the_first_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("name", ["gpu", "", "xpu", "meta"])
 def test_what_is_not_there_is_one_sentence(name: str) -> None:
-    with pytest.raises(InputError, match="here are auto"):
+    with pytest.raises(InputError, match="available: auto"):
         find_device(name)
 
 

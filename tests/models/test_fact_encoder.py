@@ -43,5 +43,5 @@ def test_the_shipped_encoder_may_be_missing_and_another_may_not(tmp_path: Path, 
     assert open_fact_encoder("") is None
     assert open_fact_encoder(settings.FACT_ENCODER) is None
     assert "kgqa-facts is not installed" in caplog.messages[0]
-    with pytest.raises(InputError, match="no encoder here"):
+    with pytest.raises(InputError, match="not an encoder"):
         open_fact_encoder(str(tmp_path / "mine"))

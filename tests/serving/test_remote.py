@@ -86,7 +86,7 @@ def test_a_service_stands_in_for_a_reader(
         assert remote.ask_again(QUESTION, edits).text == answerer.ask_again(QUESTION, edits).text
         with pytest.raises(InputError, match="empty"):
             remote.answer(Question(" "))
-        with pytest.raises(InputError, match="half a letter"):
+        with pytest.raises(InputError, match="half a character"):
             remote.answer_many([Question("\ud800")])
         with pytest.raises(InputError, match="does not serve"):
             ServedAnswerer(url, GraphStore.from_triples([], name="another"))

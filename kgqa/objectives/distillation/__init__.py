@@ -1,1 +1,1 @@
-"""What small models learn from larger ones: encoders, classifiers, readers."""
+"""Distillation of encoders, classifiers and readers from larger ones."""

@@ -1,4 +1,4 @@
-"""Distillation of encoders and classifiers: a small student learns from a teacher of ours."""
+"""Distillation of encoders and classifiers: DistilBERT, TinyBERT and MobileBERT."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from kgqa.objectives.finetuning.classification import Task
 from kgqa.objectives.pretraining.mlm import Masked, gather, hide
 from kgqa.types import InputError
 
-# Distillation: a small student learns from a teacher of ours, by what it says or by what it holds inside.
+# Distillation of encoders: from a teacher's predictions, or from its hidden states and attention.
 
 
 class Distillation(LanguageModelling):
-    """What all three share: a frozen teacher, a student, and one masked batch that both read.
+    """Base of the three: a frozen teacher, a student, and a masked batch that both encode.
 
     The batch is a `TextBatch`. A subclass implements `compare`.
 
     Args:
         student, teacher: Hugging Face masked language models over one vocabulary, each with its head
             (`Variant.predict`).
-        share: share of tokens hidden.
-        temperature: of the soft targets.
+        share: share of masked tokens.
+        temperature: temperature of the soft targets.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Distillation(LanguageModelling):
 
     @property
     def teacher(self) -> Any:
-        """The network that is learnt from."""
+        """The teacher network."""
         return self._teacher[0]
 
     def forward(self, batch: TextBatch) -> Loss:
@@ -63,23 +63,23 @@ class Distillation(LanguageModelling):
         return Loss.summed(terms, **self.figures())
 
     def counts(self, batch: TextBatch) -> dict[str, Tensor | float]:
-        """Of each term the hidden tokens, or all that are no padding."""
+        """For each term, the number of masked tokens, or of all tokens except padding."""
         hidden, tokens = guessed(self._hide(batch).labels), tokens_of(batch).sum()
         return {name: hidden if name in ("soft", "mlm") else tokens for name in self.terms()}
 
     def terms(self) -> tuple[str, ...]:
-        """Names of the terms that `compare` makes now."""
+        """Names of the terms that `compare` returns at present."""
         raise NotImplementedError
 
     def figures(self) -> dict[str, Tensor]:
-        """What the log tells beside the terms."""
+        """Further metrics for the log."""
         return {}
 
     def _hide(self, batch: TextBatch) -> Masked:
         return hide(batch.input_ids, self.model.config.vocab_size, self.share)
 
     def read(self, encoder: Any, masked: Masked, batch: TextBatch) -> Any:
-        """All layers' states, and the attention maps where the implementation is eager."""
+        """The states of all layers, and the attention maps if the implementation is eager."""
         mask = batch.attention_mask
         return encoder(
             input_ids=masked.input_ids,
@@ -89,12 +89,12 @@ class Distillation(LanguageModelling):
         )
 
     def compare(self, student: Any, teacher: Any, masked: Masked, read: Tensor) -> dict[str, Term]:
-        """The paper's loss, over hidden tokens and over those that are `read` (B, T), which are no padding."""
+        """The paper's loss, over masked tokens, or over those in `read` (B, T), which excludes padding."""
         raise NotImplementedError
 
     def logits(self, student: Any, teacher: Any, masked: Masked) -> tuple[Tensor, Tensor, Tensor]:
-        """Both networks' logits (n, V) at the hidden tokens, and what stood there, (n,)."""
-        hidden = masked.labels != -100  # a row with padding hides fewer than there are places
+        """Logits (n, V) of both networks at the masked tokens, and the original tokens (n,)."""
+        hidden = masked.labels != -100  # a row with padding has fewer masked tokens than positions
         ours = self._predict(self.model, gather(student.last_hidden_state, masked.positions)[hidden])
         with torch.no_grad():
             states = gather(teacher.last_hidden_state, masked.positions)[hidden]
@@ -103,7 +103,7 @@ class Distillation(LanguageModelling):
 
 
 def tokens_of(batch: TextBatch) -> Tensor:
-    """The tokens that are no padding, (B, T) bool."""
+    """(B, T) bool: tokens other than padding."""
     if batch.attention_mask is None:
         return torch.ones_like(batch.input_ids, dtype=torch.bool)
     return batch.attention_mask.bool()
@@ -128,13 +128,13 @@ DISTILBERT_NAMES = {
     "predictions.transform.dense": "vocab_transform",
     "predictions.transform.LayerNorm": "vocab_layer_norm",
 }
-"""BERT's names of what DistilBERT has under another name."""
+"""BERT's names of modules, with DistilBERT's names."""
 
 
 def every_second_layer(student: Any, teacher: Any) -> None:
     """Start a student from a teacher of its width: embeddings, head, and layers 0, 2, 4 (Sanh et al., 2019, section 3).
 
-    A DistilBERT takes a BERT's weights under its own names; segment vectors and pooler have no place in it.
+    For a DistilBERT, the weights of a BERT are renamed; segment embeddings and pooler are dropped.
     """
     ours, theirs = layers_of(student), layers_of(teacher)
     stride = max(len(theirs) // len(ours), 1)
@@ -144,15 +144,15 @@ def every_second_layer(student: Any, teacher: Any) -> None:
         for name, value in state.items():
             if name not in given or given[name].shape != value.shape:
                 raise InputError(
-                    f"the student cannot begin with the teacher's layers ({name} differs); give it the teacher's "
-                    "hidden_size, intermediate_size and max_position_embeddings, or name a start"
+                    f"the student cannot start from the teacher's layers ({name} differs); set the teacher's "
+                    "hidden_size, intermediate_size and max_position_embeddings, or set start"
                 )
         own.load_state_dict({name: given[name] for name in state})
     start_head(student, teacher)
 
 
 def start_head(student: Any, teacher: Any) -> None:
-    """Copy the teacher's prediction head where names and shapes agree; tied words stay the student's."""
+    """Copy the teacher's prediction head where names and shapes match; tied word embeddings stay the student's."""
     words = {id(student.get_input_embeddings().weight)}
     body = {id(parameter) for parameter in student.base_model.parameters()} | words
     own = {name: value for name, value in student.named_parameters() if id(value) not in body}
@@ -165,7 +165,7 @@ def start_head(student: Any, teacher: Any) -> None:
 
 
 def _renamed(state: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Weights under both BERT's names and DistilBERT's."""
+    """Weights under the names of both BERT and DistilBERT."""
     both = dict(state)
     for name, value in state.items():
         stem, _, kind = name.rpartition(".")
@@ -186,7 +186,7 @@ def layers_of(model: Any) -> list[nn.Module]:
 class DistilBERT(Distillation):
     """5 soft targets + 2 MLM + 1 cosine of the last states (Sanh et al., 2019, section 3).
 
-    `temperature` softens student and teacher alike; the paper's code takes 2.
+    `temperature` applies to student and teacher; the paper's code uses 2.
     """
 
     def terms(self) -> tuple[str, ...]:
@@ -205,15 +205,15 @@ class DistilBERT(Distillation):
 
 
 class Layers(nn.Module):
-    """What a student holds inside beside what its teacher does (Jiao et al., 2020, equations 7 to 9).
+    """Losses between the layers of student and teacher (Jiao et al., 2020, equations 7 to 9).
 
-    Student layer m learns from teacher layer m * L_teacher / L_student. Where widths differ a projection stands
-    between. Attention is compared as log-probabilities: the paper's raw scores but for one constant a row. Both
+    Student layer m is matched to teacher layer m * L_teacher / L_student, with a projection if the dimensions differ.
+    Attention is compared as log-probabilities, which equal the paper's raw scores up to a constant per row. Both
     networks need `attention="eager"`.
     """
 
     def __init__(self, student: Any, teacher: Any) -> None:
-        """For two configurations."""
+        """Build projections for two configurations."""
         super().__init__()
         self.stride = teacher.num_hidden_layers // student.num_hidden_layers
         same = student.hidden_size == teacher.hidden_size
@@ -222,7 +222,7 @@ class Layers(nn.Module):
     names = ("embedding", "hidden", "attention")
 
     def forward(self, student: Any, teacher: Any, read: Tensor) -> dict[str, Term]:
-        """Losses of embeddings, hidden states and attention, summed over the tokens `read` (B, T)."""
+        """Losses of embeddings, hidden states and attention, summed over the tokens in `read` (B, T)."""
         picked = teacher.hidden_states[:: self.stride]  # embeddings, then every stride-th layer
         embedding, *hidden = (
             (self.projection(ours[read]).float() - theirs[read].float()).square().mean(-1).sum()
@@ -237,7 +237,7 @@ class Layers(nn.Module):
 class TinyBERT(Distillation):
     """Embedding, attention, hidden and prediction losses (Jiao et al., 2020, equations 7 to 11).
 
-    The general stage leaves predictions out (section 3.2); `prediction=True` is the task stage.
+    General distillation has no prediction loss (section 3.2); `prediction=True` adds it, for the task-specific stage.
     """
 
     def __init__(self, *networks: Any, prediction: bool = False, **options: Any) -> None:
@@ -246,7 +246,7 @@ class TinyBERT(Distillation):
         self.prediction = prediction
 
     def terms(self) -> tuple[str, ...]:
-        """The layers' losses, and the predictions' in the task stage."""
+        """The losses of the layers, and that of the predictions in the task-specific stage."""
         return (*self.layers.names, "soft") if self.prediction else self.layers.names
 
     def compare(self, student: Any, teacher: Any, masked: Masked, read: Tensor) -> dict[str, Term]:
@@ -259,9 +259,10 @@ class TinyBERT(Distillation):
 
 
 def attention_loss(student: Tensor, teacher: Tensor, read: Tensor) -> Tensor:
-    """Mean squared difference () of log attention (B, heads, T, T) of a query, summed over the queries `read` (B, T).
+    """Mean squared difference () of log attention (B, heads, T, T) per query, summed over the queries in `read` (B, T).
 
-    The mean is over heads and the tokens that are read beside it. Heads are averaged where their numbers differ.
+    The mean is over heads and attended tokens in `read`. If the numbers of heads differ, attention is averaged over
+    heads.
     """
     if student.shape[1] != teacher.shape[1]:
         student, teacher = student.mean(1, keepdim=True), teacher.mean(1, keepdim=True)
@@ -273,12 +274,12 @@ def attention_loss(student: Tensor, teacher: Tensor, read: Tensor) -> Tensor:
 
 
 class MobileBERT(Distillation):
-    """Progressive knowledge transfer, layer after layer (Sun et al., 2020, section 3.5).
+    """Progressive knowledge transfer, layer by layer (Sun et al., 2020, section 3.5).
 
-    The student begins with the teacher's embedding and prediction head, which no transfer reaches. For the first
-    `transfer_steps` steps the layers learn one after another: feature maps (normalised, squared error; mean and
-    variance) and attention maps (KL), the embedding and all layers below the current one frozen. Then MLM and soft
-    targets (equation 7, alpha 0.5). Student and teacher have one depth and one outer width; both need
+    The student starts with the teacher's embedding and prediction head, which the transfer does not train. In the first
+    `transfer_steps` steps, the layers are trained one after another on feature maps (normalized, squared error; mean
+    and variance) and attention maps (KL), with the embedding and all lower layers frozen. MLM and soft targets follow
+    (equation 7, alpha 0.5). Student and teacher have the same depth and outer dimension; both need
     `attention="eager"`.
     """
 
@@ -292,19 +293,19 @@ class MobileBERT(Distillation):
 
     @property
     def layer(self) -> int | None:
-        """The layer that learns now; None when the transfer is over."""
+        """The layer that is trained at present; None after the transfer."""
         if int(self.steps) >= self.transfer_steps:
             return None
         depth = int(self.model.config.num_hidden_layers)
         return int(self.steps) * depth // self.transfer_steps
 
     def begin_step(self, step: int) -> None:
-        """Count on to `transfer_steps`."""
+        """Update the step number that determines the current layer."""
         self.steps.fill_(step)
 
     @property
     def _learning(self) -> int | None:
-        """The layer of the transfer; None after it, and where the network is measured."""
+        """The layer of the transfer; None after it, and during evaluation."""
         return self.layer if self.training else None
 
     def terms(self) -> tuple[str, ...]:
@@ -312,7 +313,7 @@ class MobileBERT(Distillation):
         return ("mlm", "soft") if self._learning is None else ("feature", "statistics", "attention")
 
     def figures(self) -> dict[str, Tensor]:
-        """The layer that learns."""
+        """The layer that is trained."""
         return {} if self._learning is None else {"layer": torch.tensor(float(self._learning))}
 
     def compare(self, student: Any, teacher: Any, masked: Masked, read: Tensor) -> dict[str, Term]:
@@ -327,10 +328,10 @@ class MobileBERT(Distillation):
         return {"mlm": Term(mlm, len(ours), self.alpha), "soft": Term(soft, len(ours), 1 - self.alpha)}
 
     def transfer(self, student: Any, teacher: Any, layer: int, read: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """What one layer is to learn, summed over the tokens `read` (B, T): feature map, its statistics, attention.
+        """Transfer losses of a layer, summed over the tokens in `read` (B, T): feature map, its statistics, attention.
 
-        The difference of two feature maps (equation 4) is taken apart, as the paper does for stability: normalised
-        maps, and their mean and variance. Attention is by KL (equation 5). All are zero for equal networks.
+        As in the paper, the difference of two feature maps (equation 4) is split for stability: normalized maps, and
+        their mean and variance. Attention is compared by KL (equation 5). All are zero for equal networks.
         """
         ours, theirs = (net.hidden_states[layer + 1][read].float() for net in (student, teacher))  # (n, H)
         size = ours.shape[-1:]
@@ -349,34 +350,33 @@ class MobileBERT(Distillation):
 
 
 def same_embedding(student: Any, teacher: Any) -> None:
-    """Give a MobileBERT its teacher's embedding and prediction head (Sun et al., 2020, section 3.5)."""
+    """Copy the teacher's embedding and prediction head to a MobileBERT (Sun et al., 2020, section 3.5)."""
     ours, theirs = student.base_model.embeddings, teacher.base_model.embeddings.state_dict()
     for name, value in ours.state_dict().items():
         if name not in theirs or theirs[name].shape != value.shape:
             raise InputError(
-                f"the student cannot take the teacher's embedding ({name} differs); give it the teacher's "
-                "hidden_size, embedding_size and max_position_embeddings, or name a start"
+                f"the student cannot use the teacher's embedding ({name} differs); set the teacher's "
+                "hidden_size, embedding_size and max_position_embeddings, or set start"
             )
     ours.load_state_dict(theirs, strict=False)
     start_head(student, teacher)
 
 
-# A classifier learns from a fine-tuned one, on the task's own data: by what it holds inside, or by what it says.
+# Distillation of a classifier on the task's data: from the teacher's layers, or from its predictions.
 
 
 class TaughtTask(Task):
     """TinyBERT's second stage (Jiao et al., 2020, section 3.2): a fine-tuned teacher, and the task's data.
 
-    With `layers` the embedding, attention and hidden losses (`Layers`) over the tokens that are read. Without,
-    the prediction loss (equation 10): soft targets at a temperature, and so much of the gold labels as `soft` leaves.
-    The paper runs one after the other, and makes its data twenty times larger by replacing words, which is not done
-    here.
+    With `layers`, the losses of embeddings, attention and hidden states (`Layers`). Without, the prediction loss
+    (equation 10): soft targets with a temperature, and the gold labels with weight 1 - `soft`. The paper runs one after
+    the other, and augments its data twentyfold by replacing words, which is not done here.
 
     Args:
-        teacher: a classifier of the same classes over the same tokenizer; it stays as it is.
-        temperature: of the soft targets; the paper takes 1.
-        soft: weight of the soft targets; the paper takes 1.
-        layers: learn what the teacher holds inside.
+        teacher: a classifier with the same classes and tokenizer; it is not trained.
+        temperature: temperature of the soft targets; 1 in the paper.
+        soft: weight of the soft targets; 1 in the paper.
+        layers: distil the layers instead of the predictions.
     """
 
     def __init__(
@@ -414,7 +414,7 @@ class TaughtTask(Task):
         return Loss.summed({**kept, "soft": soft})
 
     def counts(self, batch: TaskBatch) -> dict[str, Tensor | float]:
-        """The tokens that the layers read; or the labels, and the examples or words whose classes are softened."""
+        """Number of tokens, for layers; else of labels, and of examples or words with soft targets."""
         if self.layers:
             return dict.fromkeys(self.layers.names, batch.tokens.attention_mask.sum())
         return {**super().counts(batch), "soft": self._softened(batch)}
@@ -424,6 +424,6 @@ class TaughtTask(Task):
 
 
 def _inside(model: Any, batch: TaskBatch) -> Any:
-    """All layers' states and attention maps of an encoder with attention written out."""
+    """States and attention maps of all layers of an encoder with eager attention."""
     inputs = LayerwiseEncoder(model.base_model).inputs(batch.tokens)
     return model.base_model(**inputs, output_hidden_states=True, output_attentions=True)

@@ -1,4 +1,4 @@
-"""A reader learns from a larger one: what it says of spans, concepts, choices and sources, beside the gold answers."""
+"""Distillation of readers: soft targets for spans, concepts, choices and answer types, in addition to gold answers."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ LEAST = 1e-9
 
 @dataclass(frozen=True)
 class TaughtBatch(Movable):
-    """The same questions as student and teacher read them, each in tokens of its own, and what answers to what.
+    """Questions as collated for student and teacher, each with its own tokenizer, and the alignment of the two.
 
-    A row that the two read in other windows answers to none, and learns from gold alone.
+    A row that the two split into different windows is not aligned, and is trained on gold answers only.
     """
 
     student: QABatch
     teacher: QABatch
-    row: Tensor  # (B,) int64 teacher's row of each of the student's, -1 none
-    node: Tensor  # (N,) int64 teacher's node of each of the student's, -1 none
-    start: Tensor  # (B', T') int64 the student's token in which a token of the teacher's begins, -1 none
-    end: Tensor  # (B', T') int64 the student's token in which it ends, -1 none
+    row: Tensor  # (B,) int64 teacher's row for each row of the student, -1 none
+    node: Tensor  # (N,) int64 teacher's node for each node of the student, -1 none
+    start: Tensor  # (B', T') int64 student's token at the start of each teacher's token, -1 none
+    end: Tensor  # (B', T') int64 student's token at the end of each teacher's token, -1 none
 
     @property
     def tokens(self) -> TokenBatch:
-        """What the student reads."""
+        """The student's tokens."""
         return self.student.tokens
 
 
 def aligned_batch(ours: Collated, theirs: Collated) -> TaughtBatch:
-    """Rows, nodes and tokens of the student beside the teacher's; tokens answer to each other by their characters."""
+    """Align the rows, nodes and tokens of student and teacher; tokens are aligned by their characters."""
     batch, other = ours.batch, theirs.batch
     row = torch.full((batch.num_rows,), NOTHING)
     node = torch.full_like(batch.graph.node_label, NOTHING)
@@ -75,7 +75,7 @@ def aligned_batch(ours: Collated, theirs: Collated) -> TaughtBatch:
 
 
 def _single(rows: Sequence[BatchRow]) -> dict[tuple[int, int], int]:
-    """Number of each row by question and choice, where these are read in one window."""
+    """Index of each row by question and choice, for those in a single window."""
     seen: dict[tuple[int, int], list[int]] = {}
     for number, row in enumerate(rows):
         seen.setdefault((row.question, row.choice), []).append(number)
@@ -85,14 +85,14 @@ def _single(rows: Sequence[BatchRow]) -> dict[tuple[int, int], int]:
 class TaughtQA(QA):
     """Gold answers and a teacher's soft ones: (1 - w) L + w T^2 KL (Hinton et al., 2015, section 2).
 
-    The divergence is summed over the heads with their own weights: start and end of a span over the tokens, concepts
-    over the nodes of a row, choices over a question's, the answer-type classifier over its classes. A teacher of
-    another tokenizer is understood by characters. The batch is a `TaughtBatch`.
+    The divergence is summed over the heads with their weights: start and end of spans over tokens, concepts over the
+    nodes of a row, choices over those of a question, and the classes of the answer-type classifier. The tokens of a
+    teacher with another tokenizer are aligned by characters. The batch is a `TaughtBatch`.
 
     Args:
-        teacher: a trained reader; it stays as it is.
-        temperature: T, by which both sides' scores are divided.
-        soft: w, the teacher's weight.
+        teacher: a trained reader; it is not trained further.
+        temperature: T, by which the scores of both are divided.
+        soft: w, the weight of the divergence.
     """
 
     def __init__(
@@ -125,18 +125,18 @@ class TaughtQA(QA):
         return Loss.summed({"questions": Term(total, own.count)}, **{**gold.parts, **shown})
 
     def counts(self, batch: TaughtBatch) -> dict[str, Tensor | float]:  # type: ignore[override]
-        """The questions."""
+        """The number of questions."""
         return super().counts(batch.student)
 
     def log_probabilities(self, batch: TaughtBatch) -> list[Tensor]:  # type: ignore[override]
-        """What SiFT keeps steady, of the student; shapes as `QA`'s."""
+        """The student's predictions that SiFT perturbs; shapes as for `QA`."""
         return super().log_probabilities(batch.student)
 
 
 def soft_losses(
     ours: Scores, theirs: Scores, batch: TaughtBatch, temperature: float
 ) -> dict[str, tuple[Tensor, int]]:
-    """KL divergence () of each head's softened answers, summed, and over how many rows or questions; 0 for equals."""
+    """Summed KL divergence () of each head's soft targets, and the number of rows or questions; 0 for equal scores."""
     student, teacher = batch.student, batch.teacher
     open_row = (batch.row >= 0) & (student.choice < 0)
     open_question = torch.zeros(student.num_questions, dtype=torch.bool, device=open_row.device)
@@ -176,9 +176,9 @@ def soft_losses(
 
 
 def moved(probability: Tensor, place: Tensor, width: int) -> Tensor:
-    """Probabilities (R, T') carried to the tokens `place` (R, T') of rows as wide as `width`.
+    """Probabilities (R, T') moved to the tokens `place` (R, T') of rows of length `width`.
 
-    What has no place there, the summary token's first of all, goes to the first token: no span.
+    Unaligned tokens, such as the summary token, are moved to the first token, which stands for "no span".
     """
     target = probability.new_zeros(len(probability), width)
     return target.scatter_add_(1, place.clamp(min=0), probability)

@@ -1,1 +1,1 @@
-"""What readers and classifiers learn from questions and labelled rows (`kgqa train`)."""
+"""Objectives of `kgqa train`: question answering, classification, fact retrieval, virtual adversarial training."""

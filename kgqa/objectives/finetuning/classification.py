@@ -1,4 +1,4 @@
-"""Sentences, pairs, words and endings to classes: what a [task] of `kgqa train` and the probes learn."""
+"""The objective of classifiers: sentences, pairs, tagging and multiple choice ([task] recipes and probes)."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from kgqa.objectives.base import Objective, guess_term, guessed
 class Task(Objective):
     """Cross-entropy of a classifier of sentences, pairs, words or endings (Devlin et al., 2019, section 4).
 
-    The batch is a `TaskBatch`. With `auxiliary` a causal encoder goes on guessing the next token of its text, through
-    its own word vectors, and so much of that loss is added (Radford et al., 2018, equation 5). A `frozen` encoder stays
-    as it is; its states are features for the head (Devlin et al., 2019, section 5.3). `model` is of `load_classifier`.
+    The batch is a `TaskBatch`. `auxiliary` is the weight of an additional language modelling loss for causal encoders,
+    with tied word embeddings (Radford et al., 2018, equation 5). With `frozen`, the encoder's states are fixed features
+    for the head (Devlin et al., 2019, section 5.3). `model` comes from `load_classifier`.
     """
 
     model: Any
@@ -50,24 +50,24 @@ class Task(Objective):
         return encoder
 
     def train(self, mode: bool = True) -> Self:
-        """A frozen encoder reads as in use, without dropout."""
+        """Keep a frozen encoder in evaluation mode, without dropout."""
         super().train(mode)
         if self.frozen:
             self.encoder.eval()
         return self
 
     def log_probabilities(self, batch: TaskBatch) -> list[Tensor]:
-        """What SiFT keeps steady: log-probabilities of the classes (B, L), of words (B, T, L), of endings (B,)."""
+        """Predictions that SiFT perturbs: log-probabilities of classes (B, L), of words (B, T, L), of endings (B,)."""
         return [self.normalised(task_scores(self.model, batch, self.kind), batch)]
 
     def normalised(self, found: Tensor, batch: TaskBatch) -> Tensor:
-        """Log-probabilities of scores, of their shape; of endings (B,) over each example's own."""
+        """Log-probabilities of scores, of the same shape; endings (B,) are normalized within each example."""
         if self.kind != "ending":
             return found.log_softmax(-1)
         return segment_softmax(found, batch.question, len(batch.label)).clamp(min=1e-9).log()
 
     def forward(self, batch: TaskBatch) -> Loss:
-        """Mean loss of the examples, or of the words, that have a label."""
+        """Mean loss of the labelled examples, or words."""
         predicted = self.log_probabilities(batch)[0]
         labelled = batch.label != -100
         if self.kind == "ending":
@@ -90,12 +90,12 @@ class Task(Objective):
         return Loss.summed(terms)
 
     def counts(self, batch: TaskBatch) -> dict[str, Tensor | float]:
-        """The labels, and the tokens guessed beside them."""
+        """Number of labels, and of tokens of the auxiliary loss."""
         found: dict[str, Tensor | float] = {self.kind: guessed(batch.label)}
         return {**found, "clm": guessed(_following(batch))} if self.auxiliary else found
 
     def export(self, folder: Path) -> None:
-        """Write the classifier, its head with it."""
+        """Write the classifier with its head."""
         self._save(self.model, folder)
 
 

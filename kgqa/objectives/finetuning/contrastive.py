@@ -1,4 +1,4 @@
-"""Learning to find facts: a question is to be nearer to a fact that answers it than to any other of the batch."""
+"""Contrastive training of a fact encoder: a question should be nearer to its positive fact than to others."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from kgqa.objectives.base import Objective
 
 @dataclass(frozen=True)
 class FactBatch(Movable):
-    """Questions, and the facts that they are compared with."""
+    """Questions and facts."""
 
     questions: TextBatch  # Q rows
-    facts: TextBatch  # R rows, the first Q of them those that answer the questions
-    allowed: Tensor  # (Q, R) bool: false where a fact answers a question of another place too
+    facts: TextBatch  # R rows; the first Q are the positives of the questions
+    allowed: Tensor  # (Q, R) bool: false if a fact would be a false negative for the question
 
     @property
     def input_ids(self) -> Tensor:
-        """All tokens, in one row."""
+        """All tokens, concatenated."""
         rows = (self.questions.input_ids.flatten(), self.facts.input_ids.flatten())
         return rows[0].new_empty(sum(len(row) for row in rows))
 
 
 class Contrastive(Objective):
-    """InfoNCE over the batch's facts (Karpukhin et al., 2020, section 3.2): -log of the right fact's share of
-    exp(cosine / temperature); one encoder reads questions and facts.
+    """InfoNCE over the facts of a batch (Karpukhin et al., 2020, section 3.2): -log of the positive's share of
+    exp(cosine / temperature); questions and facts share one encoder.
 
-    The batch is a `FactBatch`. Siblings: QA reads what this finds.
+    The batch is a `FactBatch`. QA trains the reader that uses the retrieved facts.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Contrastive(Objective):
         return Loss.summed({"questions": Term(loss, float(len(scores)))}, found=found)
 
     def counts(self, batch: FactBatch) -> dict[str, Tensor | float]:
-        """The questions; each is compared with the facts of its own batch alone."""
+        """The number of questions; negatives are within each batch."""
         return {"questions": float(len(batch.questions.input_ids))}
 
     def export(self, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Answering questions: the objective of `kgqa train`. Fine-tuning is one more objective."""
+"""The objective of readers in `kgqa train`: question answering, with consistency between paraphrases."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from kgqa.models.reader import Reader, Scores
 from kgqa.models.segments import segment_softmax
 from kgqa.objectives.base import Objective
 
-# Wordings of one question are answered alike: a divergence between what the heads say of each.
+# Consistency: the divergence between the predictions for paraphrases of one question.
 
 LEAST = 1e-9
 
 
 def consistency(scores: Scores, batch: QABatch) -> tuple[Tensor, int]:
-    """Symmetric KL divergence () between the answers to wordings of one question, and over how many pairs it is summed.
+    """Symmetric KL divergence () between the predictions for paraphrases of one question, and the number of pairs.
 
-    R-Drop's loss (Liang et al., 2021, section 2.1) with another wording in place of another dropout. Each wording is
-    compared with the next one in the batch: classes of the answer-type classifier, start and end of a span over the
-    tokens of a passage that is read in one row, and concepts by their labels, among those that both have.
+    R-Drop's loss (Liang et al., 2021, section 2.1) with another wording instead of another dropout mask. Each
+    question is compared with its next paraphrase in the batch: classes of the answer-type classifier, start and end
+    of spans over the tokens of a passage in a single row, and concepts by label, among those that both have.
     """
     total, pairs = scores.answer_type.sum() * 0.0, _pairs(batch)
     for first, second in pairs:
@@ -35,12 +35,12 @@ def consistency(scores: Scores, batch: QABatch) -> tuple[Tensor, int]:
 
 
 def count_pairs(batch: QABatch) -> int:
-    """Over how many pairs of wordings the loss of a batch is summed."""
+    """Number of pairs of paraphrases in a batch."""
     return len(_pairs(batch))
 
 
 def _pairs(batch: QABatch) -> list[tuple[int, int]]:
-    """Questions of a batch with the next wording of each."""
+    """Each question of a batch with its next paraphrase."""
     gold = batch.gold
     assert gold is not None
     seen: dict[int, int] = {}
@@ -55,7 +55,7 @@ def _pairs(batch: QABatch) -> list[tuple[int, int]]:
 def _distributions(
     first: int, second: int, scores: Scores, batch: QABatch
 ) -> Iterator[tuple[Tensor, Tensor]]:
-    """Scores (K,) or (K, 2) over the same answers, as the one wording has them and as the other has them."""
+    """Scores (K,) or (K, 2) of two paraphrases over the same answers."""
     yield scores.answer_type[first], scores.answer_type[second]
     rows = [(batch.question == number).nonzero().flatten() for number in (first, second)]
     if any(len(own) != 1 for own in rows):
@@ -71,24 +71,24 @@ def _distributions(
 
 
 def _concepts(row: int, scores: Scores, batch: QABatch) -> tuple[Tensor, Tensor]:
-    """Labels (K,) of a row's concepts, ascending, and the log of each one's share in the row's answer."""
+    """Labels (K,) of a row's concepts, ascending, and their log-probabilities."""
     own = batch.graph.batch == row
     label, place = torch.unique(batch.graph.node_label[own], return_inverse=True)
     share = scores.concept[own].softmax(0)
     return label, share.new_zeros(len(label)).index_add(0, place, share).clamp(min=LEAST).log()
 
 
-# Answering questions: the objective of `kgqa train`. Fine-tuning is one more objective.
+# The objective of readers.
 
 PAIRS = "consistency"
-"""The term of the loss over pairs of wordings."""
+"""Name of the loss term over pairs of paraphrases."""
 
 
 class QA(Objective):
-    """Sum of the heads' losses (span, choice, concept, gate), each over the questions it can learn from.
+    """Sum of the heads' losses (span, choice, concept, answer type), each over the questions with such an answer.
 
-    The batch is a `QABatch` with gold. Siblings: MLM and RTD train the encoder alone. `save` is given by the trainer,
-    which knows tokenizer and recipe. `consistency` is the weight of the divergence between wordings of one question.
+    The batch is a `QABatch` with gold. MLM and RTD train only the encoder. `save` comes from the trainer, which has
+    tokenizer and recipe. `consistency` is the weight of the divergence between paraphrases of one question.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class QA(Objective):
         return self.reader.encoder
 
     def forward(self, batch: QABatch) -> Loss:
-        """Loss of a batch; the mean is over its questions, that of consistency over its pairs of wordings."""
+        """Loss of a batch: the mean over its questions; consistency is the mean over pairs of paraphrases."""
         scores = self.reader(batch)
         loss = self.reader.loss_of(scores, batch)
         if not self.consistency:
@@ -113,12 +113,13 @@ class QA(Objective):
         return Loss.summed({**loss.terms, PAIRS: Term(apart, float(pairs), self.consistency)}, **loss.parts)
 
     def counts(self, batch: QABatch) -> dict[str, Tensor | float]:
-        """The questions and, with consistency, the pairs of wordings."""
+        """The number of questions and, with consistency, of pairs of paraphrases."""
         pairs = {PAIRS: float(count_pairs(batch))} if self.consistency else {}
         return {"questions": float(batch.num_questions), **pairs}
 
     def log_probabilities(self, batch: QABatch) -> list[Tensor]:
-        """What SiFT keeps steady: log-probabilities of gate (Q, C), choices, span ends (B, T, 2) and concepts (N,)."""
+        """Predictions that SiFT perturbs: log-probabilities of answer types (Q, C), choices, spans (B, T, 2),
+        concepts (N,)."""
         scores = self.reader(batch)
         choice = segment_softmax(scores.choice, batch.scored[0], batch.num_questions)
         concept = segment_softmax(scores.concept, batch.graph.batch, batch.num_rows)

@@ -1,4 +1,4 @@
-"""Virtual adversarial fine-tuning: predictions may not change where the word vectors change a little."""
+"""Virtual adversarial training: predictions should not change under small perturbations of word embeddings."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from kgqa.types import InputError
 
 
 class SiFT(Objective):
-    """Another objective + scale-invariant fine-tuning (He et al., 2021, section 4.3).
+    """Another objective plus scale-invariant fine-tuning (He et al., 2021, section 4.3).
 
-    The word vectors are normalised first and perturbed then, so that one size of perturbation fits all words
-    and models. The perturbation starts as noise of size `noise` and makes one step of `step`, along the
-    gradient of the divergence it causes (Jiang et al., 2020, SMART: the largest entry of the gradient of a row
-    is brought to 1). `weight` times the symmetric KL divergence between clean and perturbed predictions is
-    added to the loss: three forward passes more in training, none in evaluation.
+    Word embeddings are perturbed after normalization, so that one size of perturbation suits all words and models. The
+    perturbation starts as noise of size `noise`, and takes one step of size `step` along the gradient of the divergence
+    that it causes (SMART, Jiang et al., 2020; the gradient of a row is scaled to a maximum of 1). `weight` times the
+    symmetric KL divergence between clean and perturbed predictions is added to the loss. This takes three more forward
+    passes in training, none in evaluation.
 
     The batch is the inner objective's.
 
     Args:
         inner: an objective with `encoder` and `log_probabilities(batch)`.
-        weight: of the divergence; the paper's lambda.
+        weight: weight of the divergence (lambda in the paper).
     """
 
     inner: Any
@@ -43,7 +43,7 @@ class SiFT(Objective):
         norms = [m for m in embeddings.modules() if isinstance(m, nn.LayerNorm)] if embeddings else []
         if not norms:
             raise InputError(
-                "this encoder does not normalise its word vectors; set sift to 0 or take BERT's kin"
+                "sift needs an encoder that normalizes its word embeddings, such as BERT; set sift to 0"
             )
         norms[0].register_forward_pre_hook(self._perturb)
 
@@ -54,7 +54,7 @@ class SiFT(Objective):
         return encoder
 
     def forward(self, batch: Any) -> Loss:
-        """The inner loss, in training with `sift`: how far the predictions move."""
+        """The inner loss; in training, plus the divergence under perturbation."""
         loss: Loss = self.inner(batch)
         if not self.training:
             return loss
@@ -67,14 +67,15 @@ class SiFT(Objective):
         return Loss.summed({**loss.terms, "sift": Term(apart * count, count, self.weight)}, **loss.parts)
 
     def counts(self, batch: Any) -> dict[str, Tensor | float]:
-        """What the inner objective counts, and what the divergence is a mean over: questions, or rows."""
+        """The counts of the inner objective, and the number of questions or rows of the divergence."""
         found: dict[str, Tensor | float] = self.inner.counts(batch)
         if not self.training or "loss" in found:
             return found
         return {**found, "sift": found.get("questions", float(len(batch.tokens.input_ids)))}
 
     def divergence(self, clean: list[Tensor], batch: Any, delta: Tensor | None) -> Tensor:
-        """Symmetric KL () between clean predictions and those under `delta` (B, T, E), a mean over rows."""
+        """Symmetric KL () between clean predictions and those under the perturbation `delta` (B, T, E), averaged over
+        rows."""
         self.delta = delta
         try:
             moved = self.inner.log_probabilities(batch)
@@ -95,11 +96,12 @@ class SiFT(Objective):
         return (delta + self.step * gradient / size).detach()
 
     def _perturb(self, _module: nn.Module, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...] | None:
-        if self.delta is None or inputs[0].shape != self.delta.shape:  # labels of concepts pass here too
+        # labels of concepts use the same embedding, but are not perturbed
+        if self.delta is None or inputs[0].shape != self.delta.shape:
             return None
         vectors = inputs[0]
         return (layer_norm(vectors, vectors.shape[-1:]) + self.delta.to(vectors.dtype),)
 
     def export(self, folder: Path) -> None:
-        """What the inner objective writes."""
+        """Export the inner objective."""
         self.inner.export(folder)

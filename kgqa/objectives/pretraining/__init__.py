@@ -1,1 +1,1 @@
-"""What encoders learn from text, with and without a graph beside it (`kgqa pretrain`)."""
+"""Pretraining objectives on text, and on text with a graph (`kgqa pretrain`)."""

@@ -1,4 +1,4 @@
-"""Causal language modelling: guess each token from those before it."""
+"""Causal language modelling: predict each token from those before it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from kgqa.objectives.pretraining.mlm import states
 class CLM(LanguageModelling):
     """Cross-entropy of every next token (Radford et al., 2018, equation 1).
 
-    The batch is a `TextBatch`; padding is not guessed. MLM sees both sides and guesses fewer tokens. The model is a
-    causal language model.
+    The batch is a `TextBatch`; padding is not predicted. The model is a causal language model. MLM conditions on both
+    sides, and predicts fewer tokens.
     """
 
     def forward(self, batch: TextBatch) -> Loss:
@@ -22,12 +22,12 @@ class CLM(LanguageModelling):
         return Loss.summed({"clm": self.guess_loss(hidden, _following(batch))})
 
     def counts(self, batch: TextBatch) -> dict[str, Tensor | float]:
-        """The tokens guessed."""
+        """The number of predicted tokens."""
         return {"clm": guessed(_following(batch))}
 
 
 def _following(batch: TextBatch) -> Tensor:
-    """The next token of each but the last, (B, T - 1); -100 for padding."""
+    """The next token of each token but the last, (B, T - 1); -100 for padding."""
     labels = batch.input_ids[:, 1:]
     if batch.attention_mask is None:
         return labels

@@ -1,4 +1,4 @@
-"""Pretraining on text and a knowledge graph: joint masking, denoised entities and link prediction."""
+"""Pretraining on text and a knowledge graph: MLM with entity denoising or link prediction."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from kgqa.models.reader import Reader, save_reader
 from kgqa.objectives.base import LanguageModelling, guessed
 from kgqa.objectives.pretraining.mlm import Masked, gather, hide
 
-# Text read together with its subgraph, some tokens hidden: the ground of the objectives on knowledge.
+# MLM over text with subgraphs, the base of both objectives.
 
 
 class Joint(LanguageModelling):
-    """MLM whose states have met the graph. A subclass adds what is to be learnt of the graph.
+    """MLM with states that depend on the graph. Subclasses add a loss on the graph.
 
     The batch is a `QABatch` without gold: rows of text (the passage), each with a subgraph and mentions.
 
     Args:
-        model, predict, save: those of `LanguageModelling`, a masked one, whose base model the reader reads with.
-        reader: its reasoner is trained with the encoder; its heads wait for `kgqa train`.
-        share: share of tokens hidden.
+        model, predict, save: as for `LanguageModelling`; a masked language model, whose body is the reader's encoder.
+        reader: its reasoner is trained with the encoder; its heads are not trained until `kgqa train`.
+        share: share of masked tokens.
     """
 
     def __init__(
@@ -42,44 +42,44 @@ class Joint(LanguageModelling):
     ) -> None:
         super().__init__(model, predict, **options)
         if reader.encoder is not model.base_model:
-            raise ValueError("the reader must read with the model's own encoder")
+            raise ValueError("the reader must use the model's own encoder")
         self.reader, self.share = reader, share
 
     def read(self, batch: QABatch, graph: GraphBatch) -> tuple[ReasonerOutput, Term]:
-        """States of text and `graph` with tokens hidden, and the loss of guessing those."""
+        """States of text and `graph` with masked tokens, and the MLM loss."""
         masked = self._hide(batch)
         tokens = replace(batch.tokens, input_ids=masked.input_ids)
         fused = self.reader.reasoner(self.reader.layerwise, replace(batch, tokens=tokens, graph=graph))
         return fused, self.guess_loss(gather(fused.tokens, masked.positions), masked.labels)
 
     def counts(self, batch: QABatch) -> dict[str, Tensor | float]:
-        """The hidden tokens: how many depends on the rows alone, not on the draw."""
+        """The number of masked tokens, which depends on the rows, not on the random choice."""
         return {"mlm": guessed(self._hide(batch).labels)}
 
     def _hide(self, batch: QABatch) -> Masked:
         return hide(batch.tokens.input_ids, self.model.config.vocab_size, self.share)
 
     def export(self, folder: Path) -> None:
-        """Write a reader's folder: `AutoModel` loads its encoder, and `kgqa train` goes on from both."""
+        """Write a reader's folder: `AutoModel` loads its encoder, and `kgqa train` continues from encoder and
+        reasoner."""
         self._save(folder)
         save_reader(self.reader, folder, folder, {"name": folder.parent.name, "max_nodes": 100})
 
 
-# Denoising entities: which concept is meant, where its alignment was taken away or is wrong?
+# Entity denoising: predict the concept of a mention whose alignment is missing or wrong.
 
 REPLACED, MASKED = 0.05, 0.15
-"""Shares of the mentioned concepts whose alignment is wrong, or missing; the rest stay as they are."""
+"""Shares of mentioned concepts whose alignment is replaced by a wrong one, or removed."""
 
 
 class EntityDenoising(Joint):
     """MLM + the denoising entity auto-encoder dEA (Zhang et al., 2019, section 3.4, equations 6 and 7).
 
-    Of the mentioned concepts 5 % are replaced by another of the row, 15 % lose their alignment, 80 % stay.
-    Each mention token then tells its concept among those mentioned in its row:
-    p(e | w) = softmax(linear(w) . e). The fate falls on a concept with all its mentions, else a second
-    mention would give it away. `e` are the paper's TransE vectors, frozen, where the reader is given some
-    (`entity_size`, `kgqa graph embed`), label vectors for all other concepts. LinkPrediction is the sibling that
-    learns of facts. The paper adds NSP; RoBERTa found it of no use.
+    Of the mentioned concepts, 5 % are replaced by another of the row, 15 % lose their alignment, 80 % are unchanged.
+    Each mention token predicts its concept among those mentioned in its row: p(e | w) = softmax(linear(w) . e). All
+    mentions of a concept are treated alike, since an unchanged one would reveal the answer. `e` are frozen TransE
+    vectors, as in the paper, if the reader has some (`entity_size`, `kgqa graph embed`), else label vectors.
+    LinkPrediction trains on facts instead. The paper adds NSP, which RoBERTa found to be of no use.
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -90,7 +90,8 @@ class EntityDenoising(Joint):
         self.linear = nn.Linear(hidden, size)
 
     def forward(self, batch: QABatch) -> Loss:
-        """Sum of both losses; `entity_accuracy` is the share of mention tokens whose concept is found."""
+        """Sum of both losses; `entity_accuracy` is the share of mention tokens with the correct concept ranked
+        first."""
         graph = batch.graph
         fused, mlm = self.read(batch, corrupt(graph))
         labels = self.entities(self.reader.layerwise, graph)[graph.node_label]  # (N, E)
@@ -108,19 +109,20 @@ class EntityDenoising(Joint):
         return Loss.summed({"mlm": mlm, "dea": Term(dea, has_choice.sum())}, entity_accuracy=right)
 
     def counts(self, batch: QABatch) -> dict[str, Tensor | float]:
-        """The hidden tokens, and the mention tokens that have a concept to choose."""
+        """The number of masked tokens, and of mention tokens with several concepts to choose from."""
         mentioned = batch.graph.mention_node.unique()  # type: ignore[no-untyped-call]
         return {**super().counts(batch), "dea": _candidates(batch.graph, mentioned)[1].sum()}
 
 
 def _candidates(graph: GraphBatch, mentioned: Tensor) -> tuple[Tensor, Tensor]:
-    """Which of the concepts `mentioned` (U,) stand in each mention token's row, (M, U); where there are several."""
+    """(M, U): which of the concepts `mentioned` (U,) are in the row of each mention token; (M,): whether there are
+    several."""
     same_row = graph.mention_row.unsqueeze(1) == graph.batch[mentioned]
-    return same_row, same_row.sum(1) > 1  # one candidate is no question
+    return same_row, same_row.sum(1) > 1  # a single candidate needs no prediction
 
 
 def corrupt(graph: GraphBatch) -> GraphBatch:
-    """The graph with some alignments wrong and some missing."""
+    """The graph with some alignments replaced and some removed."""
     fate = torch.rand(len(graph.node_label), device=graph.node_label.device)[graph.mention_node]  # (M)
     node = torch.where(fate < REPLACED, others(graph, graph.mention_node), graph.mention_node)
     kept = (fate < REPLACED) | (fate >= REPLACED + MASKED)
@@ -133,29 +135,30 @@ def corrupt(graph: GraphBatch) -> GraphBatch:
 
 
 def others(graph: GraphBatch, nodes: Tensor) -> Tensor:
-    """For each of `nodes` (n,) another node of its row, drawn evenly, never the context; itself if it is alone."""
+    """For each of `nodes` (n,) another node of its row, sampled uniformly, never the context node; itself if it is
+    the only one."""
     sizes = torch.bincount(graph.batch)
-    first = (sizes.cumsum(0) - sizes)[graph.batch[nodes]] + 1  # behind the row's context node
+    first = (sizes.cumsum(0) - sizes)[graph.batch[nodes]] + 1  # after the row's context node
     room = sizes[graph.batch[nodes]] - 1
     draw = torch.rand(len(nodes), device=nodes.device)
     step = 1 + (draw * (room - 1).clamp(min=0)).long().clamp(max=(room - 2).clamp(min=0))
     return first + (nodes - first + step) % room.clamp(min=1)
 
 
-# Predicting facts that were taken out of a subgraph, from the text and from the facts that stayed.
+# Link prediction: predict held-out facts of a subgraph from the text and the other facts.
 
 
 class LinkPrediction(Joint):
     """MLM + link prediction over held-out facts (DRAGON: Yasunaga et al., 2022, section 2.3, equation 7).
 
-    A share `held_out` of the facts is taken out; each is scored against the same fact with another head or tail of its
-    own subgraph, where that is no fact, by DistMult (Yang et al., 2015): sum(h * r * t), with a margin of 0. `h` and
-    `t` are the node states that have met the text, `r` is read from the relation's words, so that a new graph's
-    relations are known. EntityDenoising is the sibling that learns of mentions.
+    A share `held_out` of the facts is removed; each is scored against corrupted facts with another head or tail of the
+    same subgraph by DistMult (Yang et al., 2015): sum(h * r * t), with a margin of 0. `h` and `t` are node states,
+    which depend on the text; `r` is embedded from the relation's label, so that it works for the relations of a new
+    graph. EntityDenoising trains on mentions instead.
     """
 
     negatives = 16
-    """Wrong facts for each that is taken out."""
+    """Number of corrupted facts per held-out fact."""
 
     def __init__(self, *arguments: Any, held_out: float = 0.15, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -164,7 +167,7 @@ class LinkPrediction(Joint):
         self.relations = LabelEncoder(self.reader.layerwise, size)
 
     def forward(self, batch: QABatch) -> Loss:
-        """Sum of both losses; `link_accuracy` is the share of wrong facts that score below the right one."""
+        """Sum of both losses; `link_accuracy` is the share of corrupted facts that score below the true one."""
         graph = batch.graph
         held = self.draw(graph)
         fused, mlm = self.read(batch, without(graph, held))
@@ -180,19 +183,19 @@ class LinkPrediction(Joint):
         right = self.score(fused.nodes[head], relation, fused.nodes[tail])  # (S)
         wrong = self.score(fused.nodes[wrong_head], relation.unsqueeze(1), fused.nodes[wrong_tail])  # (S, n)
         usable = ~is_fact(graph, wrong_head, graph.edge_label[held].unsqueeze(1), wrong_tail)
-        usable &= wrong_head != wrong_tail  # a fact about itself is no fact: too easily told from a right one
+        usable &= wrong_head != wrong_tail  # a loop would be too easy a negative
         count = usable.sum(1).clamp(min=1)
         link = -(logsigmoid(right) + (logsigmoid(-wrong) * usable).sum(1) / count).sum()
         below = ((wrong < right.unsqueeze(1)) & usable).sum() / usable.sum().clamp(min=1)
         return Loss.summed({"mlm": mlm, "link": Term(link, float(len(head)))}, link_accuracy=below)
 
     def counts(self, batch: QABatch) -> dict[str, Tensor | float]:
-        """The hidden tokens, and the facts taken out."""
+        """The number of masked tokens, and of held-out facts."""
         held = self.draw(batch.graph)  # the first draw of `forward`
         return {**super().counts(batch), "link": float(held.sum())}
 
     def draw(self, graph: GraphBatch) -> Tensor:
-        """Which facts are taken out, (E,) bool: at least one where there is any."""
+        """(E,) bool: which facts are held out, at least one if there are any."""
         chance = torch.rand(graph.edge_index.shape[1], device=graph.edge_index.device)
         held = chance < self.held_out
         if len(held):
@@ -206,14 +209,14 @@ class LinkPrediction(Joint):
 
 
 def is_fact(graph: GraphBatch, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
-    """Whether the graph has such a fact, for heads, relations and tails of one shape (or broadcast to one)."""
+    """Whether the graph has each fact, for heads, relations and tails of the same (or a broadcastable) shape."""
     size, kinds = len(graph.role), int(graph.edge_label.max()) + 1
     known = (graph.edge_index[0] * size + graph.edge_index[1]) * kinds + graph.edge_label
     return torch.isin((head * size + tail) * kinds + relation, known)
 
 
 def without(graph: GraphBatch, held: Tensor) -> GraphBatch:
-    """The graph without the facts that are `held` (E,) back."""
+    """The graph without the facts in `held` (E,)."""
     return replace(
         graph,
         edge_index=graph.edge_index[:, ~held],

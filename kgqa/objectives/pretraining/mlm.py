@@ -1,4 +1,4 @@
-"""Masked language modelling: hide tokens of a row, guess them from the rest."""
+"""Masked language modelling: mask tokens of a row, and predict them from the rest."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from kgqa.models.encoders.layerwise import takes_segments
 from kgqa.objectives.base import LanguageModelling, guessed
 
 SPECIAL_TOKENS = 5
-"""Ids below this are never hidden and never drawn: `[PAD] [UNK] [CLS] [SEP] [MASK]`."""
+"""Ids below this are never masked and never sampled: `[PAD] [UNK] [CLS] [SEP] [MASK]`."""
 PAD_ID = 0
 MASK_ID = 4
 
 
 class Masked(NamedTuple):
-    """A batch with K hidden places a row."""
+    """A batch with K masked positions per row."""
 
-    input_ids: Tensor  # (B, T) with the hidden places replaced
-    positions: Tensor  # (B, K) hidden places
-    labels: Tensor  # (B, K) tokens that stood there; -100 where a row has fewer than K
+    input_ids: Tensor  # (B, T) with masked positions replaced
+    positions: Tensor  # (B, K) masked positions
+    labels: Tensor  # (B, K) original tokens; -100 if a row has fewer than K
 
 
 def hide(
@@ -35,14 +35,13 @@ def hide(
     noise: Tensor | None = None,
     goes_on: Tensor | None = None,
 ) -> Masked:
-    """Hide a share of each row's tokens, padding not counted, in K places, so that shapes stay fixed on the device.
+    """Mask a share of each row's tokens, except padding, at K positions, a fixed number, so that shapes are constant.
 
-    K is the share of the full width; a padded row hides fewer, at least one, and its other places carry no label.
-    Of the hidden tokens `mask_share` become [MASK], `random_share` a random token, the rest stay (Devlin et
-    al., 2019, section 3.1: 80/10/10). `noise` (3, B, T) in [0, 1) decides which, what becomes of them and which
-    token is drawn; None draws all that. With `goes_on`
-    (B, T) bool, true for tokens that go on a word or concept, whole ones are hidden (the one that would make it
-    more than K is left).
+    K is the share of the full row length; a padded row has fewer masked tokens, at least one, and its other positions
+    have no label. Of the masked tokens, `mask_share` become [MASK], `random_share` a random token, and the rest are
+    kept (Devlin et al., 2019, section 3.1: 80/10/10). `noise` (3, B, T) in [0, 1) determines which tokens are masked,
+    how they are replaced, and the random tokens; None: it is sampled. With `goes_on` (B, T) bool, true for tokens
+    that continue a word or concept, whole words or concepts are masked (one that would exceed K is left out).
     """
     count = max(1, round(share * input_ids.shape[1]))
     score = torch.rand(input_ids.shape, device=input_ids.device) if noise is None else noise[0]
@@ -71,7 +70,8 @@ def hide(
 
 
 def going_on(batch: TextBatch, inside: Tensor | None) -> Tensor | None:
-    """Tokens that go on a word or concept, (B, T); None without `inside` (V,), the tokens that go on a word."""
+    """(B, T) bool: tokens that continue a word or concept; None without `inside` (V,), the tokens that continue a
+    word."""
     if inside is None:
         return None
     words = inside[batch.input_ids]
@@ -79,7 +79,7 @@ def going_on(batch: TextBatch, inside: Tensor | None) -> Tensor | None:
 
 
 def word_starts(input_ids: Tensor, goes_on: Tensor) -> Tensor:
-    """Place of the first token of each token's word, (B, T); a special token ends a word."""
+    """Position of the first token of each token's word, (B, T); special tokens end words."""
     begins = ~goes_on | (input_ids < SPECIAL_TOKENS)
     begins = begins | torch.nn.functional.pad(input_ids[:, :-1] < SPECIAL_TOKENS, (1, 0), value=True)
     places = torch.arange(input_ids.shape[1], device=input_ids.device)
@@ -87,7 +87,7 @@ def word_starts(input_ids: Tensor, goes_on: Tensor) -> Tensor:
 
 
 def whole(input_ids: Tensor, *, positions: Tensor, goes_on: Tensor, chosen: Tensor) -> Tensor:
-    """Whether all tokens of the word at each place are among the `chosen` (B, K) of `positions`, (B, K).
+    """(B, K): whether all tokens of the word at each of `positions` are `chosen` (B, K).
 
     `input_ids` and `goes_on` are (B, T).
     """
@@ -99,12 +99,12 @@ def whole(input_ids: Tensor, *, positions: Tensor, goes_on: Tensor, chosen: Tens
 
 
 def static_noise(input_ids: Tensor) -> Tensor:
-    """Noise (3, B, T) in [0, 1) that a row always gets again: static masking (Liu et al., 2019, section 4.1)."""
+    """Noise (3, B, T) in [0, 1) that is a hash of the row: static masking (Liu et al., 2019, section 4.1)."""
     places = torch.arange(1, input_ids.shape[1] + 1, device=input_ids.device)
     key = (input_ids * (places * 2654435761 % 1000003)).sum(1, keepdim=True) % 1000003  # (B, 1)
     part = torch.arange(3, device=input_ids.device).view(3, 1, 1)
     mixed = (key * 48271 + places * 69621 + part * 1299709) & 0xFFFFFFFF
-    for factor in (0x2C1B3C6D, 0x297A2D39):  # a linear step alone would leave the three parts in lockstep
+    for factor in (0x2C1B3C6D, 0x297A2D39):  # a linear hash alone would leave the three parts correlated
         mixed = (mixed ^ (mixed >> 15)) * factor & 0xFFFFFFFF
     return ((mixed ^ (mixed >> 15)) >> 8).float() / (1 << 24)
 
@@ -112,7 +112,7 @@ def static_noise(input_ids: Tensor) -> Tensor:
 def states(encoder: nn.Module, input_ids: Tensor, batch: TextBatch) -> Tensor:
     """Token states (B, T, H) of a Hugging Face base model for a (corrupted) batch.
 
-    An encoder without segments (RoBERTa, DistilBERT, ModernBERT) tells two sentences apart by the separator alone.
+    Encoders without segments (RoBERTa, DistilBERT, ModernBERT) distinguish two sentences only by the separator.
     """
     inputs: dict[str, Tensor] = {"input_ids": input_ids}
     if batch.attention_mask is not None:
@@ -124,14 +124,15 @@ def states(encoder: nn.Module, input_ids: Tensor, batch: TextBatch) -> Tensor:
 
 
 def gather(hidden: Tensor, positions: Tensor) -> Tensor:
-    """States (B, K, H) at chosen places."""
+    """States (B, K, H) at the given positions."""
     return hidden.gather(1, positions.unsqueeze(-1).expand(-1, -1, hidden.shape[-1]))
 
 
 class EnhancedMaskDecoder(nn.Module):
-    """The last layer, applied twice to last states but one + absolute positions (He et al., 2021, 3.2).
+    """DeBERTa's enhanced mask decoder: the last layer, applied twice, with absolute positions added to the query (He et
+    al., 2021, section 3.2).
 
-    The encoder itself reads relative positions alone; this belongs to pretraining and is not exported.
+    The encoder itself only has relative positions. The decoder is used in pretraining, and is not exported.
     """
 
     def __init__(self, max_positions: int, hidden_size: int) -> None:
@@ -140,7 +141,7 @@ class EnhancedMaskDecoder(nn.Module):
         nn.init.normal_(self.positions.weight, std=0.02)
 
     def forward(self, model: Any, input_ids: Tensor, batch: TextBatch) -> Tensor:
-        """Decoded states (B, T, H) of a DeBERTa model of Hugging Face for a masked batch."""
+        """Decoded states (B, T, H) of a Hugging Face DeBERTa for a masked batch."""
         mask = torch.ones_like(input_ids) if batch.attention_mask is None else batch.attention_mask.long()
         outputs = model(input_ids=input_ids, attention_mask=mask, output_hidden_states=True)
         context = outputs.hidden_states[-2]
@@ -159,24 +160,24 @@ class EnhancedMaskDecoder(nn.Module):
 
 
 class MLM(LanguageModelling):
-    """Cross-entropy at hidden tokens (Devlin et al., 2019).
+    """Cross-entropy of masked tokens (Devlin et al., 2019).
 
-    The batch is a `TextBatch`. RTD puts a discriminator behind this; CLM hides nothing but the future.
+    The batch is a `TextBatch`. RTD adds a discriminator; CLM predicts from the left context only.
 
     Args:
-        model, predict, save: those of `LanguageModelling`, a masked one.
-        share: share of tokens hidden.
-        static: hide the same tokens of a row each time; else anew (RoBERTa's dynamic masking).
-        inside: (V,) bool, tokens that go on a word: whole words are hidden (BERT's later release), and whole
-            concepts where the batch tells which tokens are joined (ERNIE's entity masking, Sun et al., 2019,
-            section 3.2).
-        decoder: what stands between encoder and head (DeBERTa's mask decoder); None: nothing.
+        model, predict, save: as for `LanguageModelling`; a masked language model.
+        share: share of masked tokens.
+        static: mask the same tokens of a row each time; else new ones (RoBERTa's dynamic masking).
+        inside: (V,) bool, tokens that continue a word: whole words are masked (BERT's later release), and whole
+        concepts
+            if the batch has `joined` (ERNIE's entity masking, Sun et al., 2019, section 3.2).
+        decoder: a module between encoder and head (DeBERTa's mask decoder), if any.
     """
 
     term = "mlm"
     """Name of the loss in the log."""
     mask_share, random_share = 0.8, 0.1
-    """Of the hidden tokens; the rest are left as they are."""
+    """Shares of masked tokens that become [MASK], and a random token; the rest are kept."""
     inside: Tensor | None
 
     def __init__(
@@ -193,18 +194,18 @@ class MLM(LanguageModelling):
         self.register_buffer("inside", inside, persistent=False)
 
     def forward(self, batch: TextBatch) -> Loss:
-        """Mean loss of the hidden tokens."""
+        """Mean loss of the masked tokens."""
         masked = self.hide(batch)
         decode = self.decoder or states
         hidden = gather(decode(self.encoder, masked.input_ids, batch), masked.positions)
         return Loss.summed({self.term: self.guess_loss(hidden, masked.labels)})
 
     def counts(self, batch: TextBatch) -> dict[str, Tensor | float]:
-        """The hidden tokens."""
+        """The number of masked tokens."""
         return {self.term: guessed(self.hide(batch).labels)}
 
     def hide(self, batch: TextBatch) -> Masked:
-        """The rows (B, T) with tokens hidden as the paper's switches say."""
+        """The rows (B, T) with masked tokens."""
         noise = static_noise(batch.input_ids) if self.static else None
         goes_on = going_on(batch, self.inside)
         shares = (self.share, self.mask_share, self.random_share)

@@ -1,4 +1,4 @@
-"""Sentence pairs beside MLM: does the second segment follow (NSP), or were the two swapped (SOP)?"""
+"""MLM with sentence pairs: does the second segment follow (NSP), or were the two swapped (SOP)?"""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ WHOLE = {
     "albert": ("albert.pooler.", "sop_classifier.classifier."),
     "mobilebert": ("mobilebert.pooler.dense.", "cls.seq_relationship."),
 }
-"""Where Hugging Face's models for pretraining have what is `dense` and `out` of `PairHead` here."""
+"""Names of `dense` and `out` of `PairHead` in Hugging Face's pretraining models."""
 
 
 HEAD = "pair_head.safetensors"
-"""The head beside the weights, for architectures that Hugging Face gives none."""
+"""File of the pair head, for architectures without one in Hugging Face."""
 
 
 class PairHead(nn.Module):
@@ -41,12 +41,11 @@ class PairHead(nn.Module):
 
 
 class MLMWithPairs(MLM):
-    """MLM + the loss of the pair's label, 1 where the second segment is not the next.
+    """MLM plus classification of the pair, with label 1 if the second segment is not the next.
 
-    The batch is a `TextBatch` with `token_type_ids`, `attention_mask` and `label`. Which task it is, depends
-    on how the pairs were made (`kgqa.data.corpus.shards`): a segment of another document is NSP
-    (Devlin et al., 2019, section 3.1), swapped segments are SOP (Lan et al., 2020,
-    section 3.1), which is the harder one.
+    The batch is a `TextBatch` with `token_type_ids`, `attention_mask` and `label`. The negative pairs
+    (`kgqa.data.corpus.shards`) determine the task: a segment of another document for NSP (Devlin et al., 2019, section
+    3.1), swapped segments for SOP (Lan et al., 2020, section 3.1), which is harder.
     """
 
     def __init__(self, model: Any, *arguments: Any, **options: Any) -> None:
@@ -65,20 +64,21 @@ class MLMWithPairs(MLM):
         return Loss.summed({self.term: mlm, "pair": pair}, pair_accuracy=accuracy)
 
     def counts(self, batch: TextBatch) -> dict[str, Tensor | float]:
-        """The hidden tokens, and the pairs."""
+        """The number of masked tokens, and of pairs."""
         return {**super().counts(batch), "pair": float(len(batch.input_ids))}
 
     def start(self, folder: Path) -> None:
-        """Take the pair head of an exported folder, if it has one of this size."""
+        """Load the pair head of an exported folder, if it has one of the same size."""
         found = _read_head(folder, self.model.config.model_type)
         own = self.pair_head.state_dict()
         if {name: value.shape for name, value in found.items()} == {n: v.shape for n, v in own.items()}:
             self.pair_head.load_state_dict(found)
 
     def export(self, folder: Path) -> None:
-        """Write a Hugging Face folder; BERT, ALBERT and MobileBERT as for pretraining, with pooler and pair head.
+        """Write a Hugging Face folder; for BERT, ALBERT and MobileBERT with pooler and pair head, as a pretraining
+        model.
 
-        For all others the pair head is `HEAD` beside the weights.
+        For all others, the pair head is in the file `HEAD`.
         """
         from transformers import AutoModelForPreTraining
 
@@ -97,7 +97,7 @@ class MLMWithPairs(MLM):
 
 
 def _read_head(folder: Path, model_type: str) -> dict[str, Tensor]:
-    """The weights of an exported `PairHead` under its own names; none where the folder has none."""
+    """The weights of an exported `PairHead` under its own names; empty if the folder has none."""
     if (folder / HEAD).is_file():
         return load_file(folder / HEAD)
     if model_type not in WHOLE or not (folder / "model.safetensors").is_file():

@@ -1,4 +1,4 @@
-"""Permutation language modelling, without and with masks where tokens are due."""
+"""Permutation language modelling (XLNet), and masked and permuted language modelling (MPNet)."""
 
 from __future__ import annotations
 
@@ -12,25 +12,26 @@ from kgqa.batch import Loss, TextBatch
 from kgqa.models.encoders.layerwise import additive
 from kgqa.objectives.pretraining.mlm import MLM, Masked
 
-# Permutation language modelling: guess the last tokens of a random order from those before them in it.
+# Permutation language modelling: predict the last tokens of a random order from those before them.
 
 
 class Order(NamedTuple):
-    """A factorisation order, as far as attention needs it."""
+    """A factorization order, in the form that attention needs."""
 
-    positions: Tensor  # (B, K) tokens to be guessed, in order
-    labels: Tensor  # (B, K) what stands there; -100 where a row has fewer than K
+    positions: Tensor  # (B, K) tokens to predict, in order
+    labels: Tensor  # (B, K) the tokens there; -100 if a row has fewer than K
     perm_mask: Tensor  # (B, T, T) float32, 1 where token i must not see token j
 
 
 class PLM(MLM):
     """Cross-entropy of the last tokens of a random order (Yang et al., 2019, equations 3 to 5).
 
-    Two streams: the content of a token sees itself and what comes before it in the order, the query, from which it
-    is guessed, sees its place and what comes before it, but not itself. No [MASK] is ever read, and guessed tokens
-    depend on one another, as MLM's do not. Only the last `share` is guessed (section 2.3: 1/K, K = 6); the tokens
-    before it, special tokens among them, see one another. The batch is a `TextBatch`; with `inside` whole words are
-    guessed, where the paper has spans of one to five tokens. Recurrence over segments is left out: rows are short.
+    Two-stream attention: the content stream of a token sees itself and the tokens before it in the order; the query
+    stream, which predicts it, sees its position and the tokens before it, but not itself. There is no [MASK] in the
+    input, and unlike in MLM, predicted tokens depend on one another. Only the last `share` is predicted (section 2.3:
+    1/K, K = 6); the tokens before it, including special tokens, see one another. The batch is a `TextBatch`. With
+    `inside`, whole words are predicted; the paper uses spans of one to five tokens. There is no recurrence over
+    segments, since rows are short.
 
     The model must be Hugging Face's `XLNetLMHeadModel`.
     """
@@ -62,7 +63,8 @@ class PLM(MLM):
 
 
 def in_random_order(masked: Masked) -> tuple[Masked, Tensor]:
-    """The hidden places shuffled, and each token's place in that order, (B, T); -1 for those known from the start."""
+    """The masked positions in random order, and the rank of each token in it, (B, T); -1 for tokens that are not
+    masked."""
     shuffle = torch.rand(masked.positions.shape, device=masked.positions.device).argsort(1)
     positions, labels = masked.positions.gather(1, shuffle), masked.labels.gather(1, shuffle)
     place = torch.arange(positions.shape[1], device=positions.device).expand_as(positions)
@@ -70,26 +72,26 @@ def in_random_order(masked: Masked) -> tuple[Masked, Tensor]:
     return Masked(masked.input_ids, positions, labels), rank
 
 
-# Masked and permuted language modelling: guess the last tokens of a random order, with masks where others are due.
+# Masked and permuted language modelling: predict the last tokens of a random order, with masks at later positions.
 
 
 class Streams(NamedTuple):
-    """A row's tokens, then a mask and a query for each of the K that are guessed, in order: S = T + 2K."""
+    """The tokens of a row, then a mask and a query for each of the K predicted ones, in order: S = T + 2K."""
 
     input_ids: Tensor  # (B, S)
-    places: Tensor  # (B, S) where in the row each of them stands
+    places: Tensor  # (B, S) position of each in the row
     sees: Tensor  # (B, S, S) bool, whether token i sees token j
-    labels: Tensor  # (B, K) tokens to be guessed of the queries; -100 where a row has fewer than K
+    labels: Tensor  # (B, K) tokens that the queries predict; -100 if a row has fewer than K
 
 
 class MPLM(MLM):
     """Cross-entropy of the last tokens of a random order, masks in their places (Song et al., 2020, section 2.3).
 
-    Tokens that are not guessed see one another and a mask in each place that is; a guess sees them, the guessed tokens
-    before it in the order, and masks for itself and those after it. So guesses depend on one another as PLM's do, and
-    whatever is guessed, each position of the row is seen once (position compensation), as by MLM. Both streams stand
-    in one row, and who sees whom is the order: no token is moved, and nothing sees a query. Masks and queries read
-    what MLM puts in hidden places, as in the authors' program. The batch is a `TextBatch`.
+    Tokens that are not predicted see one another, and a mask at each predicted position. A query sees them, the
+    predicted tokens before it in the order, and masks for itself and those after it. So predictions depend on one
+    another, as in PLM, and each position of the row is seen once (position compensation), as in MLM. Both streams are
+    in one row, and the attention mask implements the order: no token is moved, and nothing sees a query. Masks and
+    queries have the input that MLM puts at masked positions, as in the authors' code. The batch is a `TextBatch`.
 
     The model must be Hugging Face's `MPNetForMaskedLM`.
     """
@@ -115,13 +117,13 @@ class MPLM(MLM):
         )
 
     def streams(self, batch: TextBatch) -> Streams:
-        """Each row under a random order."""
+        """The streams of each row, under a random order."""
         masked, rank = in_random_order(self.hide(batch))
         (rows, width), count = batch.input_ids.shape, masked.positions.shape[1]
         places = torch.arange(width, device=rank.device).expand(rows, -1)
         place = torch.arange(count, device=rank.device).expand(rows, -1)  # (B, K) in the order
         guessed = masked.labels >= 0
-        # the last guessed token that each sees: its own for a token, the one before it for a query, none for the rest
+        # the last predicted token that each sees: itself for a token, the one before it for a query, none for the rest
         last = torch.cat([rank, torch.full_like(place, -1), place - 1], dim=1).unsqueeze(2)  # (B, S, 1)
         tokens = rank.unsqueeze(1) <= last
         if batch.attention_mask is not None:

@@ -1,4 +1,4 @@
-"""Replaced token detection: a small generator fills masks, the discriminator tells which tokens are new."""
+"""Replaced token detection: a small generator fills masks, and the discriminator detects the replaced tokens."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from kgqa.models.encoders.variants import save_model
 from kgqa.objectives.base import LanguageModelling, guess_term, guessed
 from kgqa.objectives.pretraining.mlm import SPECIAL_TOKENS, Masked, gather, going_on, hide, states
 
-# Between MLM and RTD: the words are guessed, but the row holds a generator's words where they were hidden.
+# Between MLM and RTD (ablations of ELECTRA): tokens are predicted from rows with a generator's samples, not masks.
 
 
 class ReplaceMLM(LanguageModelling):
-    """MLM over rows in which a small generator's samples stand for [MASK] (Clark et al., 2020, section 3.4).
+    """MLM over rows in which a small generator's samples replace [MASK] (Clark et al., 2020, section 3.4).
 
-    The encoder never reads [MASK], as by RTD, but guesses words. With `all_tokens` it guesses every token of the row,
-    with a copy mechanism: p = D input + (1 - D) softmax, D = sigmoid(w h) ("All-Tokens MLM"). The batch is a
-    `TextBatch`. Unlike the paper's, the two networks share no embeddings.
+    As in RTD, the encoder never sees [MASK], but it predicts tokens. With `all_tokens`, it predicts every token of the
+    row, with a copy mechanism: p = D input + (1 - D) softmax, D = sigmoid(w h) ("All-Tokens MLM"). The batch is a
+    `TextBatch`. Unlike in the paper, the two networks share no embeddings.
 
     Args:
-        model, predict, save: those of `LanguageModelling`: the masked language model that is kept.
-        generator, generator_predict: a smaller one, trained beside it by MLM.
-        share: share of tokens hidden from the generator.
-        all_tokens: guess every token.
+        model, predict, save: as for `LanguageModelling`; the masked language model that is exported.
+        generator, generator_predict: a smaller one, trained jointly by MLM.
+        share: share of tokens masked for the generator.
+        all_tokens: predict every token.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class ReplaceMLM(LanguageModelling):
         return Loss.summed({"generator": guess_term(logits, masked.labels), "mlm": guess})
 
     def counts(self, batch: TextBatch) -> dict[str, Tensor | float]:
-        """The hidden tokens, and those that the encoder guesses."""
+        """The number of masked tokens, and of those that the encoder predicts."""
         hidden = guessed(self._hide(batch).labels)
         every = (batch.input_ids >= SPECIAL_TOKENS).sum()
         return {"generator": hidden, "mlm": hidden if self.copy is None else every}
@@ -89,20 +89,20 @@ Sharing = Literal["es", "nes", "gdes"]
 
 
 class DisentangledEmbedding(nn.Embedding):
-    """Another embedding with its gradient stopped, plus a difference of our own that starts at zero.
+    """Another embedding with its gradient stopped, plus a learned difference that is initialized to zero.
 
-    E_D = sg(E_G) + E_delta (He et al., 2023, section 3.2, equation 4): the discriminator reads what the
-    generator learns, but cannot pull it about.
+    E_D = sg(E_G) + E_delta (He et al., 2023, section 3.2, equation 4): the discriminator uses the generator's
+    embedding, but its gradient does not change it.
     """
 
     def __init__(self, shared: nn.Embedding) -> None:
         super().__init__(shared.num_embeddings, shared.embedding_dim, padding_idx=shared.padding_idx)
         nn.init.zeros_(self.weight)
-        self._shared = [shared]  # in a list: the generator owns it
+        self._shared = [shared]  # in a list, so that it is not registered here: the generator owns it
 
     @property
     def total(self) -> Tensor:
-        """What the discriminator reads, (V, E)."""
+        """The embedding table of the discriminator, (V, E)."""
         return self._shared[0].weight.detach() + self.weight
 
     def forward(self, ids: Tensor) -> Tensor:
@@ -111,7 +111,7 @@ class DisentangledEmbedding(nn.Embedding):
 
 
 def read_head(folder: Path) -> dict[str, Tensor] | None:
-    """The discriminator's head of an exported folder; None where it has none."""
+    """The discriminator's head in an exported folder; None if there is none."""
     for name in (HEAD, "model.safetensors"):
         if (folder / name).is_file():
             weights = load_file(folder / name)
@@ -124,7 +124,7 @@ def read_head(folder: Path) -> dict[str, Tensor] | None:
 def share_embeddings(generator: Any, discriminator: Any, sharing: Sharing) -> None:
     """Tie the two networks' embeddings.
 
-    `es` shares all of them (Clark et al., 2020, section 3.2), `nes` none, `gdes` the words with the
+    `es` shares all of them (Clark et al., 2020, section 3.2), `nes` none, `gdes` the word embeddings with the
     gradient stopped (He et al., 2023).
     """
     if sharing == "nes":
@@ -142,10 +142,10 @@ def share_embeddings(generator: Any, discriminator: Any, sharing: Sharing) -> No
 
 @torch.no_grad()
 def replace_hidden(input_ids: Tensor, masked: Masked, logits: Tensor, temperature: float = 1.0) -> Tensor:
-    """The rows (B, T) with tokens sampled from a generator's logits (B, K, V) at the hidden places.
+    """The rows (B, T) with tokens sampled from a generator's logits (B, K, V) at the masked positions.
 
-    A sample that hits the original counts as original (Clark et al., 2020, section 2). Sampling is by the Gumbel
-    maximum.
+    A sample that equals the original counts as original (Clark et al., 2020, section 2). Sampling uses the Gumbel-max
+    trick.
     """
     noise = -torch.empty_like(logits).exponential_().log()
     drawn = (logits / temperature + noise).argmax(-1)
@@ -154,20 +154,20 @@ def replace_hidden(input_ids: Tensor, masked: Masked, logits: Tensor, temperatur
 
 
 class RTD(LanguageModelling):
-    """MLM loss of the generator + `weight` times the discriminator's over all tokens (Clark et al., 2020).
+    """MLM loss of the generator plus `weight` times the discriminator's loss over all tokens (Clark et al., 2020).
 
-    The batch is a `TextBatch`. With `sharing="gdes"` this is DeBERTaV3's. MLM is the generator's half alone.
+    The batch is a `TextBatch`. With `sharing="gdes"`, this is DeBERTaV3's objective. MLM is the generator's part of it.
 
     Args:
-        generator, predict, save: those of `LanguageModelling`: a masked one, smaller than the discriminator.
-        discriminator: the encoder that is kept, with embeddings as wide as the generator's.
-        share: share of tokens hidden from the generator.
-        weight: lambda of the paper.
-        temperature: of the samples; above 1 they are easier to detect.
-        warm_steps: first the generator learns alone for so many optimizer steps (0: never).
-        inside: (V,) bool, tokens that go on a word: whole words and concepts are hidden, as by MLM.
-        judges: which tokens the discriminator's loss is over: all, or only the hidden ones (the ablation ELECTRA 15%,
-            section 3.4).
+        generator, predict, save: as for `LanguageModelling`; a masked one, smaller than the discriminator.
+        discriminator: the encoder that is exported, with embeddings of the generator's dimension.
+        share: share of tokens masked for the generator.
+        weight: lambda in the paper.
+        temperature: temperature of the samples; above 1, they are easier to detect.
+        warm_steps: number of first optimizer steps that train only the generator.
+        inside: (V,) bool, tokens that continue a word: whole words and concepts are masked, as in MLM.
+        judges: the tokens in the discriminator's loss: all, or only the masked ones (the ablation ELECTRA 15%, section
+            3.4).
     """
 
     steps: Tensor
@@ -204,16 +204,16 @@ class RTD(LanguageModelling):
 
     @property
     def encoder(self) -> nn.Module:
-        """The part that is kept: the discriminator."""
+        """The exported part: the discriminator."""
         encoder: nn.Module = self.discriminator
         return encoder
 
     def begin_step(self, step: int) -> None:
-        """Count on to `warm_steps`."""
+        """Update the step number for `warm_steps`."""
         self.steps.fill_(step)
 
     def forward(self, batch: TextBatch) -> Loss:
-        """Both losses; `majority` is the accuracy of saying "original" everywhere, to be beaten."""
+        """Both losses; `majority` is the accuracy of predicting "original" everywhere, a baseline."""
         masked = self._hide(batch)
         hidden = gather(states(self.model.base_model, masked.input_ids, batch), masked.positions)
         logits = self._predict(self.model, hidden).float()  # (B, K, V)
@@ -234,7 +234,7 @@ class RTD(LanguageModelling):
         return Loss.summed({"mlm": mlm, "rtd": rtd}, accuracy=right, majority=majority)
 
     def counts(self, batch: TextBatch) -> dict[str, Tensor | float]:
-        """The hidden tokens, and those that the discriminator judges."""
+        """The number of masked tokens, and of tokens in the discriminator's loss."""
         masked = self._hide(batch)
         return {"mlm": guessed(masked.labels), "rtd": self._counted(batch, masked).sum().float()}
 
@@ -243,7 +243,7 @@ class RTD(LanguageModelling):
         return hide(batch.input_ids, self.model.config.vocab_size, self.share, 0.85, 0.0, goes_on=goes_on)
 
     def _counted(self, batch: TextBatch, masked: Masked) -> Tensor:
-        """The tokens that the discriminator's loss is over, (B, T) bool."""
+        """(B, T) bool: the tokens in the discriminator's loss."""
         if self.judges == "all":
             return batch.input_ids >= SPECIAL_TOKENS
         chosen = masked.labels != -100
@@ -252,8 +252,8 @@ class RTD(LanguageModelling):
     def export(self, folder: Path) -> None:
         """Write the discriminator as a Hugging Face folder, and the generator (an MLM) in `generator/`.
 
-        Its head goes along: an ELECTRA loads as `ElectraForPreTraining`; for other architectures, which have no
-        such class, the head is `HEAD` beside the weights, under ELECTRA's names.
+        The head is included: an ELECTRA loads as `ElectraForPreTraining`; other architectures have no such class, so
+        the head is in the file `HEAD`, under ELECTRA's names.
         """
         from transformers import ElectraForPreTraining
 
