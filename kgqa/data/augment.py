@@ -1,4 +1,4 @@
-"""Examples made of other examples: the answer beside answers that look as likely, the same about somebody else."""
+"""Data augmentation: the answer beside distractors that look as likely, and the same example about somebody else."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from pathlib import Path
 from kgqa.types import Example, Passage
 
 _NEAR = 2
-"""At most so many wrong choices come from the same passage or question; the others from questions of the kind."""
+"""Maximum number of distractors from the same passage or question; the others come from questions of the same type."""
 
 
 def with_choices(examples: Iterable[Example], *, count: int, seed: int) -> Iterator[Example]:
-    """The answerable examples as questions with `count` choices; the same ones for one seed.
+    """The answerable examples as multiple-choice questions with `count` choices, reproducibly for a seed.
 
-    Wrong choices are answers about the same passage and to the same question in another situation, then answers of
-    the same kind, each first from questions that begin with the same two words; none that the example accepts.
-    Examples that already have choices, cannot be answered or find too few wrong ones are left out.
+    Distractors are answers about the same passage and to the same question in another situation, then answers of the
+    same type, each first from questions that begin with the same two words; never one that the example accepts.
+    Examples that already have choices, are unanswerable or have too few distractors are left out.
     """
     rng = random.Random(f"choices/{seed}")
     answered = [(e, answers) for e in examples if not e.question.choices and (answers := e.golds)]
@@ -61,13 +61,13 @@ def _opening(example: Example) -> str:
 
 
 def _kinds(example: Example) -> tuple[tuple[str, ...], ...]:
-    """Of the same kind: asked for in the same words, then any."""
+    """Keys of questions of the same type: first those that begin with the same words, then any."""
     kind = example.source.value, example.kind
     return (*kind, _opening(example)), kind
 
 
 def _others(found: Sequence[str], taken: Sequence[str], rng: random.Random, count: int) -> list[str]:
-    """At most `count` of the found texts, none of which holds or is held by one that is taken."""
+    """At most `count` of the texts found, none of which contains, or is contained in, one that is taken."""
     known = [text.lower() for text in taken]
     wrong: list[str] = []
     for text in rng.sample(list(found), len(found)):
@@ -89,11 +89,11 @@ _NAME = re.compile(r"(?<![\w'-])[A-Z][a-z]{2,}(?![\w'-])")
 
 
 def renamed(examples: Iterable[Example], *, seed: int, share: float = 0.5) -> Iterator[Example]:
-    """Copies of a share of the examples in which a person has another name; the same for one seed.
+    """Copies of a share of the examples in which a person has another name, reproducibly for a seed.
 
     The first "he" or "she" of a passage becomes a name (of many origins, or made up of syllables) or "my
-    neighbour"; where the passage has a name that is no other word, passage, question and answers get another
-    one. Examples without either, and those whose answer is a span that would move, are left out.
+    neighbour"; if the passage has a name that is no other word, it is replaced in passage, question and answers.
+    Examples with neither, and those whose answer is a span that would move, are left out.
     """
     found = list(examples)
     ordinary = {name.lower() for name in _WORDS["not_names"].split()} | {
@@ -124,7 +124,7 @@ def renamed(examples: Iterable[Example], *, seed: int, share: float = 0.5) -> It
 
 
 def _name(draw: random.Random, known: Sequence[str]) -> str:
-    """A name of the list, or one that nobody has."""
+    """A name from the list, or an invented one."""
     if draw.random() < 0.6:
         return draw.choice(known)
     syllables = [draw.choice(_ONSETS) + draw.choice(_VOWELS) for _ in range(draw.choice((1, 2, 2, 3)))]

@@ -17,7 +17,7 @@ def read_text(path: Path) -> str:
 
 
 def read_lines(path: Path) -> Iterator[str]:
-    """The lines of a UTF-8 file with their line ends; names ending in .zst are decompressed on the way."""
+    """The lines of a UTF-8 file with their line ends; a file whose name ends in .zst is decompressed as it is read."""
     import zstandard
 
     number = 0
@@ -41,7 +41,7 @@ def read_lines(path: Path) -> Iterator[str]:
 
 
 def rows_of(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Line numbers (from 1) and objects of a JSON-lines file; blank lines are passed over."""
+    """Line numbers (from 1) and objects of a JSON-lines file; blank lines are skipped."""
     for number, line in enumerate(read_lines(path), 1):
         if not line.strip():
             continue

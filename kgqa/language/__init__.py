@@ -1,1 +1,1 @@
-"""English as it is written down: words that two texts share, values with their units."""
+"""Linguistic resources: language detection, word overlap, values with their units, wordings by language."""

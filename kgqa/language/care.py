@@ -1,4 +1,4 @@
-"""Whether a question is of harm to oneself or to others: it gets no ranked answers, but a word on where to turn."""
+"""Detects questions about harm to oneself or to others: they get no ranked answers, but a referral to help."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from kgqa.types import Question
 
 KINDS = ("self", "others")
 REACH = 40
-"""Characters that may stand between a wish and what is wished."""
+"""Maximum number of characters between the words of a wish and those of the harmful act."""
 SHORT = 400
-"""Bytes of a passage in which a visitor may tell of themselves; a longer text tells of others."""
+"""Maximum bytes of a passage that may be about the visitor; a longer text is about others."""
 _HANGUL = re.compile("[가-힣]")
 
 
 class _Harm(NamedTuple):
-    """What tells of one kind of harm in one language, and where to turn."""
+    """Patterns of one type of harm in one language, and the referral message."""
 
     acts: re.Pattern[str]
     of_passage: re.Pattern[str] | None
@@ -27,9 +27,9 @@ class _Harm(NamedTuple):
 
 
 def harm_of(question: Question) -> str:
-    """The kind of harm that a question is of, "self" or "others"; empty for nearly all questions.
+    """The type of harm that a question is about, "self" or "others"; empty for nearly all questions.
 
-    It is listed by language in `care.toml` beside this; `training/bench/care.py` measures it.
+    The words are listed by language in `care.toml`; `training/bench/care.py` measures how well it works.
 
     >>> harm_of(Question("How do I make a bomb?")), harm_of(Question("How do I make a bath bomb?"))
     ('others', '')
@@ -50,7 +50,7 @@ def harm_of(question: Question) -> str:
 
 
 def turn_to(question: Question, kind: str) -> str:
-    """Where to turn with a question of that kind of harm, in one sentence of the question's language."""
+    """Referral message for a type of harm: one sentence in the question's language."""
     return _lists(_language(question))[1][kind].message
 
 
@@ -67,7 +67,8 @@ def _lists(language: str) -> tuple[dict[str, re.Pattern[str]], dict[str, _Harm]]
     table = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))[language]
     signs = {name: re.compile(value) for name, value in table.items() if isinstance(value, str)}
     before, after = (r"{wish}.{{0,{reach}}}?\b({meant})", r"({meant}).{{0,{reach}}}?{wish}")
-    pattern = after if language == "ko" else before  # a Korean verb's ending says the wish
+    # in Korean the wish is expressed by the verb's ending, after the act
+    pattern = after if language == "ko" else before
     harms = {}
     for kind in KINDS:
         row = table[kind]

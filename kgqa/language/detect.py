@@ -1,4 +1,4 @@
-"""In which language a text is written, told by its script and by its commonest words."""
+"""Language detection by script and most frequent words."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _SCRIPTS = {
 }
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]*)?")
 _OWN = {"ß": "de", "ä": "de", "ñ": "es", "¿": "es", "ç": "fr", "œ": "fr"}
-"""Letters and marks that stand in one of the languages far more often than in the others."""
+"""Characters that are far more frequent in one of the languages than in the others."""
 
 
 def language_of(text: str) -> str:
-    """The code of a question's language; English where nothing tells. A name in another script decides nothing where
-    the text has common words of a language.
+    """Language code of a text; English if there is no evidence. A name in another script is ignored if the text has
+    common words of a language.
 
     >>> [language_of(t) for t in ("무엇으로 땅을 팠니?", "Womit grabe ich?", "Who founded 하늘대학교?", "何で掘った？")]
     ['ko', 'de', 'en', 'ja']
@@ -40,13 +40,13 @@ def language_of(text: str) -> str:
 
 
 def question_language(text: str) -> str:
-    """The code of a question's language: Korean if it has Hangul and does not begin as an English question does,
-    else as `language_of` tells."""
+    """Language code of a question: Korean if it has Hangul and does not begin like an English question, else
+    `language_of`."""
     return KOREAN if is_korean_question(text) else language_of(text)
 
 
 @lru_cache(maxsize=1)
 def _common() -> dict[str, frozenset[str]]:
-    """By language the commonest words of questions."""
+    """The most frequent words of questions by language."""
     table = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
     return {code: frozenset(words.split()) for code, words in table.items()}

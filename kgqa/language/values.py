@@ -1,4 +1,4 @@
-"""Values that can be put in order: numbers with their units, dates, times of day."""
+"""Comparable values: numbers with their units, dates, times of day."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ _IN_WORDS = re.compile(rf"(?:(\d{{1,2}}) ({_MONTH})|({_MONTH}) (\d{{1,2}}),) (\d
 
 
 class Value(NamedTuple):
-    """A value's place in order, among those of the same `unit`: "date", "time", a base unit, or "" for mere numbers."""
+    """A sortable amount; comparable among the same `unit`: "date", "time", a dimension, or "" for plain numbers."""
 
     amount: float
     unit: str
 
 
 def value_of(name: str) -> Value | None:
-    """The value that a concept's name stands for, None for what is none: text, a yes or no, any other concept.
+    """The value of a concept's name; None for text, a boolean or any concept that is no value.
 
     >>> value_of('"1 January 1900"') == value_of('"1900-01-01"^^<http://www.w3.org/2001/XMLSchema#date>')
     True
@@ -92,7 +92,7 @@ def value_of(name: str) -> Value | None:
 
 
 def _parts(name: str) -> tuple[str, str, str]:
-    """As `split_literal`; the name of anything else is a text without language and datatype."""
+    """As `split_literal`; any other name counts as text without language and datatype."""
     return split_literal(name) if name.startswith('"') else (name, "", "")
 
 
@@ -116,7 +116,7 @@ _SAME_UNITS = {
 
 
 def same_unit(unit: str) -> str:
-    """One name for a unit however it is written: euros and € are eur."""
+    """Canonical name of a unit: euros and € are eur."""
     return _SAME_UNITS.get(unit, unit)
 
 
@@ -158,13 +158,13 @@ def is_unit(word: str) -> bool:
 
 
 def is_date(name: str, value: Value) -> bool:
-    """Whether a value is a date, a mere number that reads like a year included."""
+    """Whether a value is a date; a plain number that looks like a year counts."""
     reads_like_year = _YEAR.fullmatch(_parts(name)[0]) is not None and 100 <= value.amount <= 2200
     return reads_like_year or value.unit in ("date", "year")
 
 
 def is_count(name: str) -> bool:
-    """Whether a concept's name is a number of things, with or without a unit, and no date, time or price.
+    """Whether a concept's name is a number, with or without a unit, but no date, time or price.
 
     >>> is_count('"134"^^<http://www.w3.org/2001/XMLSchema#integer>'), is_count('"600 mg"'), is_count('"£25"')
     (True, True, False)
@@ -177,7 +177,7 @@ def is_count(name: str) -> bool:
 
 
 def with_unit(text: str, name: str, relation: Relation) -> str:
-    """A mere number with the unit that its datatype, or the end of its relation's label, says; other texts as they are.
+    """A plain number with the unit from its datatype or from the end of its relation's label; other text unchanged.
 
     >>> with_unit("110", '"110"', Relation("", "runtime (minutes)")), with_unit("16", '"16"', Relation("", "price EUR"))
     ('110 minutes', '16 EUR')
@@ -194,7 +194,7 @@ def with_unit(text: str, name: str, relation: Relation) -> str:
 
 
 def _label_unit(label: str) -> str:
-    """The unit at the end of a relation's label, "" where there is none: that of a "price per metre" is another."""
+    """The unit at the end of a relation's label, "" if there is none; "price per metre" is not in metres."""
     *before, unit = label.split() or [""]
     unit = unit.strip("()[]")
     return unit if before and before[-1].lower() != "per" and is_unit(unit) else ""
@@ -202,7 +202,7 @@ def _label_unit(label: str) -> str:
 
 _SPELLED = {name for name, (kind, _) in _UNIT.items() if kind != "time" and len(name) > 3}
 _SPELLED |= {"knot", "mile", "feet", "acre", "hectare", "euro", "dollar", "pound"}
-"""Units in words, of what is no time: "opening day" and "crossing minutes" are whole."""
+"""Written-out units except of time, since "opening day" and "crossing minutes" are no units to strip."""
 _IN_UNIT = re.compile(r"\s*(?:\bin \S+|\([^()]+\)|\[[^][]+\])$", re.IGNORECASE)
 
 

@@ -1,4 +1,4 @@
-"""How answers and facts are said in a language: one data file each in `wordings/`."""
+"""Wording of answers and facts by language: one data file each in `wordings/`."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from kgqa.types import NO, YES, Relation
 from kgqa.validation import WORDINGS
 
 _SENSE = re.compile(r"\s*\([^)]*\)")
-"""What stands in brackets behind a label, to tell it from another."""
+"""A disambiguation in brackets after a label."""
 
 
 def said(language: str, key: str) -> str:
-    """A phrase around an answer by its key; in English where the language has none.
+    """A phrase used in answers, by its key; in English if the language has none.
 
     >>> said("de", "yes"), said("xx", "yes")
     ('ja', 'yes')
@@ -27,19 +27,19 @@ def said(language: str, key: str) -> str:
 
 
 def verdicts(language: str) -> dict[str, str]:
-    """Yes and no, as answers have them and as they are said."""
+    """The answers yes and no mapped to their words in a language."""
     return {YES: said(language, "yes"), NO: said(language, "no")}
 
 
 def relation_in(relation: Relation, language: str) -> Relation:
-    """A relation of the everyday graph with its label and sentence in a language, by the last part of its name; any
-    other relation as it is."""
+    """A relation of the everyday graph with label and sentence template in a language, by the last part of its name;
+    any other relation unchanged."""
     found = _table(language).get("facts", {}).get(re.split(r"[/#:]", relation.name)[-1])
     return relation if found is None else replace(relation, label=found[0], words=found[0], sentence=found[1])
 
 
 def filled(sentence: str, head: str, tail: str) -> str:
-    """A fact in words, of a relation's sentence and two labels.
+    """A verbalized fact, from a relation's sentence template and two labels.
 
     >>> filled("„{A}“ benutzt man für „{B}“", "Kran (Maschine)", "heben")
     '„Kran“ benutzt man für „heben“'

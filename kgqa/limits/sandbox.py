@@ -45,10 +45,10 @@ def run_sandboxed(
     report: Callable[..., None] | None = None,
     **asked: Any,
 ) -> Any:
-    """What the function `task` ("module:name" of our own) returns for `asked`, run in a child.
+    """Call the function `task` ("module:name" of this project) with `asked` in a subprocess and return its result.
 
-    What is asked and returned is JSON; the function takes `content`, where there is any, as its first parameter, and
-    what it tells its parameter `report` is told to the one here. `subject` is what refusals name.
+    Arguments and result are sent as JSON; `content`, if given, is the function's first parameter. What the function
+    passes to its parameter `report` is passed on to `report` here. `subject` is named in error messages.
     """
     reply: dict[str, Any] = {}
     with (
@@ -99,7 +99,7 @@ def start(
 ) -> subprocess.Popen[bytes]:
     """Start a subprocess for the task; it ends when its standard input is closed, as when this process ends.
 
-    A task that `talks` reads what more it is asked from there itself.
+    A task that `talks` reads its further requests from standard input itself.
     """
     child = subprocess.Popen(
         [sys.executable, "-m", __name__],
@@ -118,7 +118,7 @@ def start(
         sandbox_limits
     )
     assert child.stdin is not None
-    with suppress(BrokenPipeError):  # it has died already, which its reader notices
+    with suppress(BrokenPipeError):  # it has died already: whoever reads its output notices
         child.stdin.write(json.dumps(header).encode() + b"\n" + (content or b""))
         child.stdin.flush()
     return child
@@ -142,12 +142,13 @@ def limit(memory_bytes: int, time_s: float) -> None:
     """Set limits for this process; existing limits are never raised."""
     try:
         import resource
-    except ImportError:  # a system without such limits; the time is still kept from outside
+    except ImportError:  # Windows has no such limits; the parent still enforces the time
         return
     if memory_bytes:
         most = resource.getrlimit(resource.RLIMIT_AS)[1]
         memory_bytes = memory_bytes if most == resource.RLIM_INFINITY else min(memory_bytes, most)
-        with suppress(ValueError) if sys.platform == "darwin" else nullcontext():  # which may refuse any
+        # macOS may refuse any limit
+        with suppress(ValueError) if sys.platform == "darwin" else nullcontext():
             resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
     if time_s:
         seconds = int(time_s) + 1
@@ -159,7 +160,7 @@ def _read(line: bytes) -> dict[str, Any]:
     try:
         reply: dict[str, Any] = json.loads(line)
         return reply
-    except ValueError:  # it died in the middle
+    except ValueError:  # it died in the middle of a line
         return {}
 
 
@@ -193,7 +194,7 @@ def _child() -> None:
     except KeyboardInterrupt:
         return
     except Exception as error:
-        # short of memory, mapping or compiling a module that is imported late fails as one of these
+        # out of memory, a late import (mapping or compiling a module) fails with one of these
         is_short = is_limited and isinstance(error, ImportError | SyntaxError)
         reply = {} if is_short else {"fault": f"{type(error).__name__}: {error}"}
     tell(**reply)

@@ -1,1 +1,1 @@
-"""Running text to train on: tokenizer, shards on disk, sentence pairs, verbalized facts."""
+"""Pretraining corpora: tokenizer, shards on disk, sentence pairs, verbalized facts."""

@@ -1,4 +1,4 @@
-"""Documents to tokens on disk, and two segments of them for NSP and SOP."""
+"""Corpora as shards of token ids on disk, and pairs of segments drawn from them for NSP and SOP."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kgqa.data.files import read_lines
 from kgqa.settings import write_whole
 from kgqa.types import InputError
 
-# Documents to tokens on disk: uint16 shards that training maps into memory, with a held-out part.
+# Corpora on disk: uint16 shards of token ids that training maps into memory, with a held-out split.
 
 Item = TypeVar("Item")
 Document = list[str]
@@ -30,11 +30,11 @@ Document = list[str]
 _SENTENCE = re.compile(r"(?<=[.!?])[\"'”’)]*\s+(?=[\"'“‘(]*[A-Z0-9])")
 SPLITS = ("train", "held_out")
 JOINT = "\u00a0"
-"""Stands for the blank between two words of one concept; nothing else of it is kept in the tokens."""
+"""Stands for the space between two words of one concept; it only sets `joined` and leaves no token of its own."""
 
 
 def thinned(stream: Iterable[Item], share: float) -> Iterator[Item]:
-    """A share of what comes by, spread evenly.
+    """An evenly spaced share of the items.
 
     >>> list(thinned(range(6), 0.5))
     [1, 3, 5]
@@ -48,7 +48,7 @@ def thinned(stream: Iterable[Item], share: float) -> Iterator[Item]:
 
 
 def read_documents(path: Path) -> Iterator[Document]:
-    """Documents of a text file (`.txt` or `.txt.zst`): a paragraph a line, a blank line between documents."""
+    """Documents of a text file (`.txt` or `.txt.zst`): one paragraph per line, a blank line between documents."""
     document: Document = []
     for raw in read_lines(path):
         line = raw.strip()
@@ -68,7 +68,7 @@ def find_text(folder: Path, name: str) -> Path:
 
 
 def is_held_out(document: Document, share: float = 0.005) -> bool:
-    """Whether a document is kept for evaluation: its text decides, so it never changes sides."""
+    """Whether a document is held out for evaluation; a hash of its text decides, so that it never changes its split."""
     return zlib.crc32("\n".join(document).encode()) < share * 2**32
 
 
@@ -81,10 +81,10 @@ def write_corpus(
     shard_tokens: int = 1 << 24,
     made_of: Mapping[str, object] | None = None,
 ) -> Corpus:
-    """Tokenize documents into shards of uint16 ids, one stream a split, documents and sentences marked.
+    """Tokenize documents into shards of uint16 ids: one stream per split, with indices of documents and sentences.
 
-    The folder appears whole or not at all. `manifest.json` tells tokens and documents of each source;
-    the tokenizer stands beside it, and `made_of` is kept in it as it is.
+    The folder is written atomically. `manifest.json` counts tokens and documents of each source and keeps `made_of`
+    unchanged; the tokenizer is stored beside it.
     """
     if tokenizer.get_vocab_size() > 1 << 16:
         raise InputError(
@@ -128,16 +128,16 @@ def write_corpus(
 
 
 def _joined(sentence: str, tokenizer: Tokenizer) -> list[int]:
-    """Tokens that begin a further word of a concept."""
+    """Flags (0 or 1) of the tokens that begin a further word of a concept."""
     if JOINT not in sentence:
         return []
     offsets = tokenizer.encode(sentence.replace(JOINT, " "), add_special_tokens=False).offsets
-    # a token of byte-level BPE begins with the blank, one of WordPiece behind it
+    # a byte-level BPE token includes the space before its word, a WordPiece token does not
     return [i for i, (a, b) in enumerate(offsets) if b > a and JOINT in sentence[max(a - 1, 0) : a + 1]]
 
 
 class _Writer:
-    """One split on its way to disk."""
+    """Writes one split to disk."""
 
     def __init__(self, folder: Path, split: str, shard_tokens: int) -> None:
         self.folder, self.split, self.shard_tokens = folder, split, shard_tokens
@@ -178,7 +178,7 @@ class _Writer:
 
 
 class Corpus:
-    """A corpus on disk. The shards are mapped, not read: opening costs nothing, however large they are."""
+    """A corpus on disk. The shards are memory-mapped, so that opening one takes no time, however large it is."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = Path(folder)
@@ -190,7 +190,7 @@ class Corpus:
         self.cls, self.sep = int(self.manifest["cls"]), int(self.manifest["sep"])
 
     def tokens(self, split: str = "train") -> NDArray[np.uint16]:
-        """The token stream of a split: one mapped shard, or several put together."""
+        """The token stream of a split: one memory-mapped shard, or several concatenated."""
         entry = self.manifest["splits"][split]
         shards = [self._shard(name) for name in entry["shards"]]
         stream = shards[0] if len(shards) == 1 else np.concatenate([np.empty(0, dtype="<u2"), *shards])
@@ -212,12 +212,12 @@ class Corpus:
         return places
 
     def documents(self, split: str = "train") -> NDArray[np.int64]:
-        """Number of the first sentence of each document."""
+        """Index of the first sentence of each document."""
         places: NDArray[np.int64] = np.load(self.folder / f"{split}-documents.npy")
         return places
 
     def joined(self, split: str = "train") -> NDArray[np.bool_]:
-        """Whether each token of the stream begins a further word of the concept before it (in said facts)."""
+        """Whether each token of the stream begins a further word of the concept before it (in verbalized facts)."""
         flags = np.zeros(int(self.manifest["splits"][split]["tokens"]), dtype=np.bool_)
         path = self.folder / f"{split}-joined.npy"
         if path.is_file():
@@ -228,12 +228,13 @@ class Corpus:
         """The split as rows (n, length) of [CLS] text [SEP].
 
         Packed across documents without padding, RoBERTa's FULL-SENTENCES (Liu et al., 2019, section 4.2) without its
-        extra separator; with `documents` no row crosses one, padded with id 0: RoBERTa's DOC-SENTENCES.
+        extra separator; with `documents` no row crosses a document boundary, and rows are padded with id 0: RoBERTa's
+        DOC-SENTENCES.
         """
         return self._laid_out(self.tokens(split), length, split, documents, self.cls, self.sep)
 
     def joined_rows(self, length: int, split: str = "train", documents: bool = False) -> NDArray[np.bool_]:
-        """`joined` laid out as `rows`."""
+        """`joined` in the layout of `rows`."""
         return self._laid_out(self.joined(split), length, split, documents, 0, 0)
 
     def _laid_out(
@@ -259,12 +260,12 @@ class Corpus:
         return rows
 
 
-# Two segments of running text for NSP and SOP, made on the fly from a corpus on disk.
+# Pairs of text segments for NSP and SOP, drawn on the fly from a corpus on disk.
 
 PairTask = Literal["nsp", "sop"]
 Unit = Literal["segments", "sentences"]
 LOOKED_AT = 1024
-"""Sentences among which the second segment of a negative is sought."""
+"""Number of sentences searched for the second segment of a negative pair."""
 
 
 class PairRows(NamedTuple):
@@ -273,17 +274,17 @@ class PairRows(NamedTuple):
     input_ids: NDArray[np.int64]  # (B, T)
     attention_mask: NDArray[np.bool_]  # (B, T)
     token_type_ids: NDArray[np.int64]  # (B, T)
-    label: NDArray[np.int64]  # (B,) 1: the second segment is not the next
+    label: NDArray[np.int64]  # (B,) 1: the second segment does not follow the first
 
 
 class PairMaker:
     """Draws pairs of segments as a pure function of (seed, step).
 
-    A pair is a run of sentences of one document, cut in two at a random sentence; with `sentences` it is two of them
-    (Liu et al., 2019, section 4.2). For half of the pairs the second segment is taken from another document (`nsp`;
-    Devlin et al., 2019, appendix A.2) or the two are swapped (`sop`; Lan et al., 2020, section 3.1). What is taken
-    from elsewhere is a run of whole sentences as long, in tokens, as what it stands for: by the length of a row, or by
-    how it ends, a negative cannot be told from a positive.
+    A pair is a run of sentences of one document, cut in two at a random sentence; with `sentences` it is two single
+    sentences (Liu et al., 2019, section 4.2). In half of the pairs the second segment comes from another document
+    (`nsp`; Devlin et al., 2019, appendix A.2) or the two are swapped (`sop`; Lan et al., 2020, section 3.1). A segment
+    from another document is a run of whole sentences with as many tokens as the one it replaces, so that neither the
+    length of a row nor its last token gives the label away.
     """
 
     def __init__(
@@ -293,16 +294,16 @@ class PairMaker:
         self.tokens = corpus.tokens(split)
         self.begins = np.append(corpus.sentences(split), len(self.tokens))
         first = np.append(corpus.documents(split), len(self.begins) - 1)
-        self._ends = first[1:]  # of all documents, in sentences
+        self._ends = first[1:]  # end of each document, as an index of sentences
         counts = np.diff(first)
         usable = np.flatnonzero(counts >= 2)
         if not len(usable):
             raise InputError(f"{corpus.folder}: no document of two sentences in {split}; pairs need them")
-        self.documents = np.stack([first[usable], first[usable + 1]], axis=1)  # first and end sentence
+        self.documents = np.stack([first[usable], first[usable + 1]], axis=1)  # half-open range of sentences
         self._weights = counts[usable] / counts[usable].sum()
 
     def rows(self, count: int, seed: int, step: int) -> PairRows:
-        """`count` pairs of a step."""
+        """The `count` pairs of a training step."""
         draw, shape = np.random.default_rng([seed, step]), (count, self.length)
         ids, kinds = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
         made = PairRows(ids, np.zeros(shape, dtype=np.bool_), kinds, draw.integers(0, 2, count))
@@ -321,9 +322,9 @@ class PairMaker:
         return made
 
     def _elsewhere(self, number: int, size: int, draw: np.random.Generator) -> NDArray[Any]:
-        """A run of sentences of another document, of `size` tokens or as near to it as there is one.
+        """A run of sentences of another document with `size` tokens, or as close to that as can be found.
 
-        Runs that begin at some sentences behind a random one are looked at; the first of the best fit is taken.
+        The runs that begin at the `LOOKED_AT` sentences after a random one compete; the first of the closest wins.
         """
         sentences = len(self.begins) - 1
         starts = (int(draw.integers(0, sentences)) + np.arange(min(LOOKED_AT, sentences))) % sentences
@@ -333,7 +334,8 @@ class PairMaker:
         far = np.searchsorted(self.begins, self.begins[starts] + size, side="left")
         if self.unit == "sentences":
             far = starts + 1
-        stops = np.concatenate([far - 1, far])  # the last that is shorter, and the first that is not
+        # the longest shorter run, and the shortest that is long enough
+        stops = np.concatenate([far - 1, far])
         starts, ends = np.tile(starts, 2), np.tile(ends, 2)
         stops = np.clip(stops, starts + 1, ends)
         apart = np.abs(self.begins[stops] - self.begins[starts] - size)

@@ -1,4 +1,4 @@
-"""Tokenizers, trained here and saved so that Hugging Face's AutoTokenizer loads them. They keep offsets."""
+"""Tokenizers with character offsets, trained here and saved in the format of Hugging Face's AutoTokenizer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kgqa.types import InputError, first_line
 
 PAD, UNK, CLS, SEP, MASK = "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"
 SPECIAL_TOKENS = (PAD, UNK, CLS, SEP, MASK)
-"""In the order of their ids, 0 to 4, whatever the kind of the tokenizer."""
+"""In the order of their ids, 0 to 4, for every type of tokenizer."""
 
 TokenizerType = Literal["wordpiece", "bpe"]
 TEST_TEXTS = (
@@ -30,20 +30,20 @@ TEST_TEXTS = (
     ),
     *(unit * 2_000 for unit in ("a", " ", "1", ".", "ab ", "\u0301")),
 )
-"""What a tokenizer from elsewhere reads in a child before it is trusted; the last ones hold regular expressions up."""
+"""Texts on which an untrusted tokenizer is tested in a subprocess; the last ones provoke catastrophic backtracking."""
 _TRYING = SandboxLimits(memory_bytes=4 << 30, time_s=60)
 _SOUND: set[bytes] = set()
-"""Hashes of the tokenizers that this process has tried in a child."""
+"""Hashes of the tokenizers that passed the test in a subprocess of this process."""
 
 
 def train_tokenizer(
     lines: Iterable[str], *, vocab_size: int = 8192, kind: TokenizerType = "wordpiece", lowercase: bool = True
 ) -> Tokenizer:
-    """A tokenizer learnt from text, with exactly `vocab_size` rows so that the embedding is a round size.
+    """Train a tokenizer with exactly `vocab_size` tokens, so that the embedding has a round size.
 
     `wordpiece` is BERT's (Devlin et al., 2019); `bpe` is byte-level BPE, RoBERTa's and GPT-2's (Radford et
-    al., 2019, section 2.2), which knows every character. A text too small for the vocabulary is filled up
-    with unused tokens. Equal counts are ordered by chance: keep a tokenizer, do not train it again.
+    al., 2019, section 2.2), which can encode every character. If the text is too small for the vocabulary, unused
+    tokens fill it up. The library breaks ties at random, so training again gives another tokenizer: keep it.
     """
     if vocab_size % 64 or vocab_size < 320:
         raise InputError(f"vocab_size={vocab_size}: take a multiple of 64 from 320 on, such as 8192")
@@ -99,8 +99,8 @@ def save_tokenizer(tokenizer: Tokenizer, folder: Path, max_tokens: int = 512) ->
 def load_tokenizer(folder: Path) -> Tokenizer:
     """The tokenizer of a Hugging Face folder, ours or anyone's, without padding or truncation.
 
-    One that is not shipped is tried in a child first, once a process whatever the folder: it may end the process that
-    loads it, or read on for ever.
+    One that is not shipped is tested in a subprocess first (once per process and content), since a malicious file
+    can abort the process that loads it or keep it busy for ever.
     """
     path = Path(folder) / "tokenizer.json"
     if not path.is_file():
@@ -130,7 +130,7 @@ def _read(path: str, content: bytes) -> Tokenizer:
 
 
 def try_tokenizer(content: bytes, path: str) -> None:
-    """In a child: read texts of many shapes, alone and in pairs. Raises InputError where the tokenizer cannot."""
+    """In a subprocess: tokenize texts of many shapes, alone and in pairs. Raises InputError if the tokenizer fails."""
     tokenizer = _read(path, content)
     try:
         with report_panics(path, "save it again"):
@@ -144,7 +144,7 @@ def try_tokenizer(content: bytes, path: str) -> None:
 
 
 def check_special_tokens(tokenizer: Tokenizer, folder: Path) -> None:
-    """Make sure that the special tokens have the ids that pretraining takes them by."""
+    """Check that the special tokens have the ids that pretraining expects."""
     for number, token in enumerate(SPECIAL_TOKENS):
         found = tokenizer.token_to_id(token)
         if found != number:

@@ -14,7 +14,7 @@ from kgqa.data.files import read_lines
 from kgqa.types import InputError, Triple
 
 WORDS: dict[str, list[str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-"""How each ConceptNet relation is said; those that say little in words (RelatedTo, FormOf) are left out."""
+"""Templates of each ConceptNet relation; those that say little in words (RelatedTo, FormOf) are left out."""
 
 
 def read_facts(path: Path) -> Iterator[Triple]:
@@ -34,7 +34,7 @@ def read_facts(path: Path) -> Iterator[Triple]:
 
 
 def verbalize(triple: Triple, choice: int = 0) -> str:
-    """A sentence that says the fact, in the `choice`-th of its relation's wordings.
+    """The fact as a sentence, by the `choice`-th template of its relation.
 
     >>> verbalize(Triple("trowel", "UsedFor", "digging"))
     'Trowel is used for digging.'
@@ -45,11 +45,11 @@ def verbalize(triple: Triple, choice: int = 0) -> str:
 
 
 def fact_documents(facts: Iterable[Triple], sentences: int = 6) -> Iterator[list[str]]:
-    """Short documents of facts that share a concept, in random wordings and order.
+    """Short documents of facts that share a concept, with templates and order drawn at random.
 
-    Facts of one concept beside each other let the encoder learn a fact from its neighbours
-    (Agarwal et al., 2021, section 3, verbalise entity subgraphs likewise). The words of a concept are parted by
-    `JOINT`, so that they can be hidden together.
+    Facts of one concept next to each other let the encoder learn a fact from its neighbours
+    (Agarwal et al., 2021, section 3, verbalise entity subgraphs likewise). The words of a concept are separated by
+    `JOINT`, so that they can be masked together.
     """
     groups: dict[str, list[Triple]] = defaultdict(list)
     for fact in facts:

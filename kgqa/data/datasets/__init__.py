@@ -1,1 +1,1 @@
-"""Question sets and judged sentences from files, one reader a format."""
+"""Question sets and labelled sentences from files, one reader for each format."""

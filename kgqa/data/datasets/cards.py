@@ -1,7 +1,7 @@
-"""Data cards: what each part of a question set may be used for, who wrote it, and the hashes by which it is recognised.
+"""Data cards: what each part of a question set may be used for, who wrote it, and hashes that detect contamination.
 
-A set is a folder with a card in TOML; `training/data_cards.py` writes a file of hashes beside it,
-with the hashes of all that may not be trained on.
+A set is a folder with a card in TOML; `training/data_cards.py` writes `hashes.json` beside it, with the hashes of
+everything that may not be trained on.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ class DataUse(StrEnum):
 
     TRAIN = "train"
     CALIBRATION = "calibration"
-    """Confidences are fitted to it."""
+    """Confidences are calibrated on it."""
     DEVELOPMENT = "development"
-    """Measured while building: readers and settings may be chosen on it."""
+    """Measured during development: readers and settings may be chosen on it."""
     TEST = "test"
     """Measured at the end: nothing is chosen on it."""
 
 
 class DataPart(BaseModel):
-    """Some files of a set, or some published sets by their names."""
+    """Some files of a set, or published sets by their names."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     role: DataUse
     files: str = ""
-    """Pattern within the card's folder; a file belongs to the first part whose pattern fits."""
+    """Pattern within the card's folder; a file belongs to the first part whose pattern matches."""
     names: tuple[str, ...] = ()
     """Names by which `load_dataset` knows published sets."""
     asks: str
@@ -91,13 +91,13 @@ def read_card(path: Path) -> DataCard:
 
 
 def shipped_cards() -> list[DataCard]:
-    """Cards of the project's own sets, of the suite of graphs and of the published sets, as far as they are there."""
+    """Cards of the project's own sets, of the suite of graphs and of the published sets, those that exist."""
     paths = [*sorted(DATA_SETS.glob(f"*/{CARD}")), GRAPH_SUITE / CARD]
     return [read_card(path) for path in paths if path.is_file()]
 
 
 def card_above(path: Path) -> DataCard | None:
-    """The card of the set that a file lies in, in its folder or the folder above."""
+    """The card of the set that a file belongs to: in its folder or the folder above."""
     for folder in list(path.resolve().parents)[:2]:
         if (folder / CARD).is_file():
             return read_card(folder / CARD)
@@ -111,7 +111,7 @@ def file_hash(path: Path) -> str:
 
 
 def text_hash(question: Question) -> str:
-    """Hash of a question's passage, or of its own text where it has none; case, spaces and punctuation do not count."""
+    """Hash of a question's passage, or of its own text where it has none; case, spaces and punctuation are ignored."""
     return _hash(question.passage_text.strip() or question.text)
 
 

@@ -1,4 +1,4 @@
-"""Your own questions: JSON lines with answers, and files of questions as people have them."""
+"""Your own questions: JSON lines with answers, and tables of questions."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def read_examples(path: Path) -> Iterator[Example]:
       one; else a stretch of the passage where it stands there verbatim, else a concept. An empty list means
       that the question cannot be answered.
 
-    `question.schema.json` says the same as a JSON schema.
+    `question.schema.json` describes the same as a JSON schema.
 
-    An optional `"source"` (passage, knowledge, choice, none) settles which of these is meant: of a verdict beside a
-    passage, whether it is read there or known. An optional `"kind"` is kept, and so is `"same"`, the name that all
-    wordings of one question bear. A line without an id gets its number.
+    An optional `"source"` (passage, knowledge, choice, none) says which of these is meant: for a verdict with a
+    passage, whether it is read there or known. An optional `"kind"` is kept, and so is `"same"`, the name shared by
+    all paraphrases of one question. A line without an id gets its line number.
     """
     for number, row in rows_of(path):
         example = example_of(row, f"{path}:{number}", str(number))
@@ -41,7 +41,7 @@ def read_examples(path: Path) -> Iterator[Example]:
 
 
 def question_of(row: dict[str, Any], where: str, default_id: str) -> Question:
-    """The question of a line's fields."""
+    """The question in the fields of a line."""
     text = row.get("question")
     if not isinstance(text, str) or not text.strip():
         raise InputError(f'{where}: no question; write "question": "..."')
@@ -55,7 +55,7 @@ def question_of(row: dict[str, Any], where: str, default_id: str) -> Question:
 
 
 def example_of(row: dict[str, Any], where: str, default_id: str) -> Example:
-    """The question and its answer of a line's fields."""
+    """The question and its answer in the fields of a line."""
     question = question_of(row, where, default_id)
     kind, source = str(row.get("kind", "")), row.get("source")
     if source is not None and source not in set(Source):
@@ -91,12 +91,13 @@ def example_of(row: dict[str, Any], where: str, default_id: str) -> Example:
 
 
 def spans_of(passage: str, answers: list[str]) -> tuple[Span, ...]:
-    """Every place where one of the answers stands in the passage as whole words, letter case ignored.
+    """Every place where one of the answers occurs in the passage as whole words, ignoring case.
 
-    A Korean word may go on after the answer: its particles and endings are written to it.
+    A Korean word may continue after the answer, with particles and endings.
     """
     folded, found = passage.lower(), []
-    if len(folded) != len(passage):  # a few letters change length when lowered: offsets would be wrong
+    # a few letters change length in lower case (İ becomes two): offsets would be wrong
+    if len(folded) != len(passage):
         folded = passage
     for answer in answers:
         wanted = answer.lower() if folded is not passage else answer
@@ -134,11 +135,11 @@ def _span(question: Question, given: Any, where: str) -> Span:
     )
 
 
-# Files of questions as people have them: tables, JSON lines or Parquet; a bad row says what is wrong with it.
+# Files of questions: tables, JSON lines or Parquet; an invalid row carries its error message.
 
 SEPARATORS = ",;\t|"
 NOBODY_KNOWS = "(none)"
-"""In a column of answers: the question cannot be answered."""
+"""In a column of answers: the question is unanswerable."""
 TABLES = ("csv", "tsv", "txt", "jsonl", "ndjson", "parquet")
 """Suffixes of the files that are read."""
 _ALIASES = {
@@ -150,16 +151,16 @@ _ALIASES = {
     "선택지": "choices",
     "정답": "answer",
 }
-"""What columns are called as well; capitals do not count."""
+"""Other names of the columns; case is ignored."""
 SANDBOX_LIMITS = SandboxLimits(memory_bytes=2 << 30, time_s=60.0)
-"""Of whoever reads Parquet."""
+"""For reading Parquet."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
     """A row of a file: its cells, and the question in it, or what is wrong with it.
 
-    `golds` are the accepted answers (none of them: it cannot be answered), None where the file gives none.
+    `golds` are the accepted answers (empty: unanswerable), None if the file gives no answers.
     """
 
     number: int
@@ -170,7 +171,7 @@ class TableRow:
 
 
 def read_table(name: str, content: bytes, most: int | None = None) -> list[TableRow]:
-    """Rows of a table with a first line of names (of any separator), of JSON lines, or of Parquet."""
+    """Rows of a table with a header (any separator), of JSON lines, or of Parquet."""
     if name.lower().endswith(".parquet"):
         content = str(
             run_sandboxed(f"{__name__}:json_lines", name, SANDBOX_LIMITS, content, name=name)
@@ -191,7 +192,8 @@ def read_table(name: str, content: bytes, most: int | None = None) -> list[Table
 
 
 def decoded(name: str, content: bytes) -> str:
-    """A text as spreadsheets save it: UTF-8, UTF-16 with its mark, or cp949, which is Excel's on Korean Windows."""
+    """A text as spreadsheets save it: UTF-8, UTF-16 with a byte order mark, or cp949, which is Excel's on Korean
+    Windows."""
     try:
         return content.decode("utf-16" if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8-sig")
     except UnicodeDecodeError:
@@ -203,7 +205,7 @@ def decoded(name: str, content: bytes) -> str:
 
 
 def json_lines(content: bytes, name: str) -> str:
-    """The rows of a Parquet file of that name as JSON lines."""
+    """The rows of a Parquet file as JSON lines; `name` is for error messages."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -222,7 +224,7 @@ def json_lines(content: bytes, name: str) -> str:
 
 
 def separator_of(line: str) -> str:
-    """The character that parts the columns of a table, by its first line."""
+    """The column separator of a table, detected in its first line."""
     return max(SEPARATORS, key=lambda mark: len(next(csv.reader([line], delimiter=mark), [])))
 
 
@@ -264,7 +266,7 @@ def _parts(cell: str, separator: str) -> tuple[str, ...]:
 
 
 def _json_rows(text: str) -> Iterator[TableRow]:
-    # a line of JSON may hold what else Python takes for the end of a line (U+2028)
+    # not splitlines(): it also splits at characters that JSON allows within a string (U+2028)
     for number, line in enumerate(io.StringIO(text, newline=None), start=1):
         if not line.strip():
             continue
@@ -298,7 +300,7 @@ def _row(
     golds: tuple[str, ...] | None,
     named: Mapping[str, str] | None = None,
 ) -> TableRow:
-    """A row; `named` are its cells by what they mean, where its columns have other names."""
+    """A row; `named` are its cells by canonical column name, if its columns have other names."""
     known = named or cells
     passage = known.get("passage", "")
     question = Question(

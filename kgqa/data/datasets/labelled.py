@@ -1,4 +1,4 @@
-"""Sentences, pairs and tagged words with their labels: one's own files, published sets by name, and BLiMP's pairs."""
+"""Labelled sentences, sentence pairs and tagged words from your own files or published sets, and BLiMP's pairs."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from kgqa.data.datasets.published import READERS, located
 from kgqa.data.files import read_lines, rows_of
 from kgqa.types import InputError
 
-# Sentences, pairs and tagged words with their labels: one's own files, and published sets by name.
+# Labelled sentences, sentence pairs and tagged words: your own files, and published sets by name.
 
 TaskType = Literal["sentence", "pair", "tagging", "ending"]
-"""One text to a class; two texts to a class; a class for each word; which ending goes on the text."""
+"""Classify a text; classify two texts; tag each word; choose the right ending of a text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """An example of a task. Of a tagging task `words` and `tags` are set, of another `text`.
+    """An example of a task: `words` and `tags` for tagging, `text` for the other tasks.
 
-    `label` is the class's name, for endings the right one's number; "" where it is not known.
+    `label` is the name of the class, for endings the number of the right one; "" if unknown.
     """
 
     text: str = ""
@@ -44,7 +44,7 @@ def read_labelled(kind: TaskType, spec: str, split: str, data: Path) -> list[Lab
 
     Args:
         spec: a name of `LABELLED`, or a file: JSON lines (`text`, `second`, `label`; `tokens`, `tags`; `text`,
-            `endings`, `label`), a table with a heading (`.csv`, `.tsv`, the same columns), columns a word
+            `endings`, `label`), a table with a header (`.csv`, `.tsv`, the same columns), columns
             (`.conll`, `.txt`: first the word, last its tag, a blank line between sentences) or `.conllu` (word and
             universal part of speech); each may be compressed (`.zst`).
     """
@@ -123,7 +123,7 @@ def _columns(path: Path, word: int, tag: int) -> Iterator[Labelled]:
             words, tags = [], []
         elif len(cells) < 2 or len(cells) <= tag:
             raise InputError(f"{path}:{number}: {len(cells)} columns; write a word and its tag")
-        # of CoNLL-U's contractions the parts are read, empty words are not
+        # CoNLL-U: skip contractions (their parts follow) and empty words
         elif word == 0 or cells[0].isdigit():
             words.append(cells[word])
             tags.append(cells[tag])
@@ -140,7 +140,7 @@ def _cola(cells: list[str]) -> Labelled:
 
 
 def _sst2(cells: list[str]) -> Labelled:
-    """Is the opinion good (1) or bad (0)? (Socher et al., 2013)"""
+    """Is the sentiment positive (1) or negative (0)? (Socher et al., 2013)"""
     return Labelled(cells[0].strip(), label=cells[1])
 
 
@@ -152,7 +152,7 @@ def _rte(cells: list[str]) -> Labelled:
 def _glue(
     file: str, count: int, of: Callable[[list[str]], Labelled], heading: int, data: Path, split: str
 ) -> Iterator[Labelled]:
-    """Rows of a table of at least `count` columns, below a heading of so many lines."""
+    """Rows of a table of at least `count` columns, below a header of `heading` lines."""
     path = located(data, f"glue/{file.format(split)}")
     for number, line in islice(enumerate(read_lines(path), 1), heading, None):
         cells = line.rstrip("\n").split("\t")
@@ -162,7 +162,7 @@ def _glue(
 
 
 def _mrpc(data: Path, split: str) -> Iterator[Labelled]:
-    """MRPC (Dolan and Brockett, 2005); its test part stands for the development part, which has none of its own."""
+    """MRPC (Dolan and Brockett, 2005); it has no development part, so that its test part serves as one."""
     path = located(data, f"nli/mrpc.{'train' if split == 'train' else 'test'}.tsv")
     for number, line in enumerate(read_lines(path), 1):
         cells = line.rstrip("\n").split("\t")
@@ -210,10 +210,10 @@ LABELLED: dict[str, tuple[TaskType, Read]] = {
     "csqa": ("ending", partial(_chosen, "csqa")),
     "openbookqa": ("ending", partial(_chosen, "openbookqa")),
 }
-"""Name -> kind of task, and reader of a data folder and a split."""
+"""Name -> type of task, and the reader of its files."""
 
 
-# BLiMP's pairs of sentences, of which one is good English.
+# BLiMP's minimal pairs: one sentence of each is acceptable English.
 
 
 class MinimalPair(NamedTuple):

@@ -16,17 +16,17 @@ from kgqa.types import Example, InputError
 DATASETS: dict[str, Callable[[Path], Iterator[Example]]] = published.READERS
 """Name -> reader of a data folder (what `KGQA_DATA` names)."""
 TABLES = (".csv", ".tsv", ".parquet")
-"""Suffixes of questions in columns."""
+"""Suffixes of tables of questions."""
 WORKBOOKS = (".xlsx", ".xls", ".ods")
 
 
 def load_dataset(spec: str, data: Path | None = None) -> Iterator[Example]:
-    """The examples of a data set, read as they are asked for.
+    """The examples of a data set, read lazily.
 
     Args:
         spec: a name in `DATASETS`, or the path of your own file: JSON lines (see `read_examples`) or SQuAD's JSON,
             which may be compressed with zstd, or a table (CSV, TSV, Parquet; see `table_examples`). A pattern
-            ("mine_*.jsonl") names all files that fit it.
+            ("mine_*.jsonl") names all matching files.
         data: folder of the published sets; by default the environment's KGQA_DATA, else ./data.
 
     Raises:
@@ -67,10 +67,11 @@ def _read(path: Path) -> Iterator[Example]:
 
 
 def table_examples(path: Path) -> Iterator[Example]:
-    """Questions with answers of a table whose first line names its columns.
+    """Questions with answers from a table whose first line names its columns.
 
-    They are those of JSON lines: `question`, `passage`, `choices` and `answer` (several parted by |, or by ; where |
-    parts the columns; "(none)" where nobody can answer), `verdict` (yes or no), `source`, `kind`, `id`.
+    The columns are the fields of JSON lines: `question`, `passage`, `choices` and `answer` (several separated by |, or
+    by ; if | separates the columns; "(none)" for an unanswerable question), `verdict` (yes or no), `source`, `kind`,
+    `id`.
 
     Raises:
         InputError: naming file, line and remedy.

@@ -1,4 +1,4 @@
-"""Published question sets, each in its authors' own file format: a row of `READERS` for each."""
+"""Published question sets, each in its authors' own file format, listed in `READERS`."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from typing import Any
 from kgqa.data.files import read_lines, read_text, rows_of
 from kgqa.types import Example, InputError, Passage, Question, Span
 
-# Published sets about what everybody knows, row by row: choices, and statements that hold or do not.
+# Published commonsense sets, row by row: multiple choice, and statements that are true or false.
 
 Row = dict[str, Any]
 
 
 def social(number: int, row: Row) -> Example:
-    """Social IQa (Sap et al., 2019); its parts name the right answer by a number or by a letter."""
+    """Social IQa (Sap et al., 2019); some splits give the right answer as a number, others as a letter."""
     choices = (row["answerA"], row["answerB"], row["answerC"])
     question = Question(row["question"], choices, Passage(row["context"]), str(number))
     return Example(question, choice=row["label"] if "label" in row else "ABC".index(row["correct"]))
 
 
 def winogrande(_number: int, row: Row) -> Example:
-    """WinoGrande (Sakaguchi et al., 2020): who or what stands in the gap."""
+    """WinoGrande (Sakaguchi et al., 2020): who or what fills the blank."""
     question = Question(row["sentence"], (row["option1"], row["option2"]), None, row["qID"])
     return Example(question, choice=int(row["answer"]) - 1)
 
@@ -44,7 +44,7 @@ def comve_sense(number: int, row: Row) -> Example | None:
     sense, nonsense = row["Correct Statement"].strip(), row["Incorrect Statement"].strip()
     if not (sense and nonsense):
         return None
-    second = number % 2  # the right one stands first and second in turn
+    second = number % 2  # the right one is the first and the second in turn, so that its place says nothing
     choices = (nonsense, sense) if second else (sense, nonsense)
     return Example(Question("Which of these makes sense?", choices, None, str(number)), choice=second)
 
@@ -97,12 +97,12 @@ def boolq_unanswerable(number: int, row: Row) -> Example | None:
 # KoBEST (Jang et al., 2022): Korean questions and statements written by native speakers, row by row.
 
 ASKED = {"원인": "이 일의 원인은 무엇인가?", "결과": "그 결과 무슨 일이 일어났는가?"}
-"""What COPA asks for, in a whole question."""
+"""COPA's question types as full questions."""
 NEXT = "다음에 이어질 말로 알맞은 것은 무엇인가?"
 
 
 def kobest_boolq(_number: int, row: dict[str, Any]) -> Example:
-    """A statement that a paragraph bears out or contradicts."""
+    """A statement that is true or false by its paragraph."""
     verdict = {"TRUE": True, "FALSE": False}[row["Answer"].strip().upper()]
     return Example(Question(row["Question"], (), Passage(row["Text"]), row["ID"]), yes_no_label=verdict)
 
@@ -122,11 +122,11 @@ def kobest_hellaswag(number: int, row: dict[str, Any]) -> Example:
     return Example(Question(NEXT, choices, Passage(row["context"]), str(number)), choice=int(row["label"]))
 
 
-# Published question sets, each in its authors' own file format: a row of `READERS` for each.
+# Published question sets, each in its authors' own file format, listed in `READERS`.
 
 Reader = Callable[[Path], Iterator[Example]]
 Make = Callable[[int, Row], Example | None]
-"""The question of a row, from its number; None where it is to be left out."""
+"""Makes the question of a row from its number and fields; None to leave it out."""
 
 
 def located(data: Path, *names: str) -> Path:
@@ -178,7 +178,7 @@ def _squad_question(qa: dict[str, Any], passage: Passage, path: Path) -> Example
 
 
 def _squad1_train(data: Path) -> Iterator[Example]:
-    """SQuAD 1.1 train. Questions whose answer stands at a guessed place (rebuilt file) are left out."""
+    """SQuAD 1.1 train, without the questions whose answer offset was guessed when the file was rebuilt."""
     path = located(data, "squad/train-v1.1.rebuilt.json", "squad/train-v1.1.json")
     uncertain: frozenset[str] = frozenset()
     if "rebuilt" in path.name:
@@ -188,14 +188,14 @@ def _squad1_train(data: Path) -> Iterator[Example]:
 
 
 def _squad2_unanswerable(number: int, row: Row) -> Example:
-    """Unanswerable questions of SQuAD 2.0's training part, one a line (Rajpurkar et al., 2018)."""
+    """Unanswerable questions of SQuAD 2.0's training part, one per line (Rajpurkar et al., 2018)."""
     passage = Passage(row["context"], f"{row.get('title', '')}/{number}")
     return Example(Question(row["question"].strip(), (), passage, str(row["id"])))
 
 
 def _natural_questions(_number: int, row: Row) -> Example:
-    """Search questions with one paragraph each, as QED keeps them (Kwiatkowski et al., 2019; Lamm et al., 2021), in
-    QED's own form or in SQuAD's."""
+    """Search questions with one paragraph each, as QED stores them (Kwiatkowski et al., 2019; Lamm et al., 2021), in
+    QED's own format or in SQuAD's."""
     if "original_nq_answers" in row:
         identity, text, question = row["example_id"], row["paragraph_text"], row["question_text"]
         found = [(part["start"], part["end"]) for answer in row["original_nq_answers"] for part in answer]
@@ -208,7 +208,7 @@ def _natural_questions(_number: int, row: Row) -> Example:
 
 def _boolq(number: int, row: Row) -> Example:
     """BoolQ (Clark et al., 2019): search questions that a paragraph answers with yes or no; ACE-YNQA (Sulem et al.,
-    2022) in the same form, where half of the sentences do not tell."""
+    2022) in the same format, where half of the questions are unanswerable."""
     text = " ".join(row["question"].split()) + "?"
     verdict = row["answer"] if isinstance(row["answer"], bool) else None
     return Example(Question(text, (), Passage(row["passage"]), str(number)), yes_no_label=verdict)
@@ -218,7 +218,7 @@ _PROTO_LEAST = 4
 
 
 def _protoqa(number: int, row: Row) -> Example | None:
-    """ProtoQA (Boratko et al., 2020): any answer that some people of a hundred gave is right."""
+    """ProtoQA (Boratko et al., 2020): every answer that at least `_PROTO_LEAST` of a hundred people gave is right."""
     votes = sorted(row["answers"].items(), key=lambda item: -item[1])
     answers = tuple(text for text, count in votes if count >= _PROTO_LEAST)
     question = Question(row["question"], (), None, str(row.get("id", number)))
@@ -229,10 +229,10 @@ _SPACED = re.compile(r" ([.,;:!?'’)])|([(‘]) | ([-–]) ")
 
 
 def _fairytale(number: int, row: Row, open_answer: bool = False) -> Example | None:
-    """FairytaleQA (Xu et al., 2022): the questions whose answer stands word for word in the story.
+    """FairytaleQA (Xu et al., 2022): the questions whose answer occurs verbatim in the story.
 
     Args:
-        open_answer: all questions; the answer, in words of its own, becomes the accepted concept.
+        open_answer: take all questions; the answer, in free words, becomes the accepted concept.
     """
     text = _SPACED.sub(lambda m: m[1] or m[2] or m[3], row["content"])
     answer = _SPACED.sub(lambda m: m[1] or m[2] or m[3], row["answer1"]).strip(" .")
@@ -288,7 +288,7 @@ def _qasc(number: int, row: Row) -> Example:
 
 
 def _piqa(name: str, data: Path) -> Iterator[Example]:
-    """PIQA (Bisk et al., 2020), whose labels lie beside the questions."""
+    """PIQA (Bisk et al., 2020), whose labels are in a separate file."""
     path, labels = located(data, f"piqa/{name}.jsonl"), located(data, f"piqa/{name}-labels.lst")
     for (number, row), label in zip(rows_of(path), read_lines(labels), strict=True):
         choices = (row["sol1"], row["sol2"])
@@ -312,7 +312,8 @@ def _arc(number: int, row: Row) -> Example:
 
 
 def _sciq(number: int, row: Row) -> Example:
-    """SciQ (Welbl et al., 2017), each question with its supporting paragraph; the right choice's place varies."""
+    """SciQ (Welbl et al., 2017), each question with its supporting paragraph; the position of the right choice
+    varies."""
     wrong = [row[f"distractor{place}"] for place in (1, 2, 3)]
     gold = number % 4
     choices = (*wrong[:gold], row["correct_answer"], *wrong[gold:])
@@ -320,7 +321,7 @@ def _sciq(number: int, row: Row) -> Example:
 
 
 def _tweetqa(_number: int, row: Row) -> Example | None:
-    """TweetQA (Xiong et al., 2019): the questions of which an answer stands word for word in the tweet."""
+    """TweetQA (Xiong et al., 2019): the questions with an answer that occurs verbatim in the tweet."""
     tweet = row["Tweet"]
     starts = {answer: tweet.lower().find(answer.lower()) for answer in row["Answer"] if answer}
     spans = tuple(Span(start, start + len(answer)) for answer, start in starts.items() if start >= 0)
@@ -328,7 +329,8 @@ def _tweetqa(_number: int, row: Row) -> Example | None:
 
 
 def each_row(make: Make, path: Path) -> Iterator[Example]:
-    """The questions of a file that has them row by row, as many as can be made: of JSON lines, a list or a table."""
+    """The questions of a file with one per row (JSON lines, a JSON list or a table), without those that `make` leaves
+    out."""
     kind = path.name.removesuffix(".zst").rpartition(".")[2]
     rows: Iterable[tuple[int, Row]] = rows_of(path)
     if kind in ("csv", "tsv"):
@@ -411,4 +413,4 @@ READERS: dict[str, Reader] = {
         for split in ("train", "test")
     },
 }
-"""Name -> reader of a data folder. Test files are for figures, never for training."""
+"""Name -> reader of a data folder. Test files are for evaluation, never for training."""

@@ -1,10 +1,10 @@
-"""Graph -> short everyday passages with questions, to train the open-answer head, the span head and the answer-type
-classifier.
+"""Synthetic questions: short everyday passages with questions from the facts of a graph.
 
-A fact is hidden: the passage tells of its head, the question asks for its tail. Half of the questions come as
-contrast pairs: one question about two contexts that differ in their answer ("What did I dig with?" after
-planting flowers and after building a house). Others state an answer in the passage, often an untypical one,
-or ask for what neither passage nor graph tells. Wording: templates.toml and generic.toml.
+They train the open-answer head, the span head and the answer-type classifier. A fact is hidden: the passage is about
+its head, the question asks for its tail. Half of the questions come as contrast pairs: one question about two contexts
+with different answers ("What did I dig with?" after planting flowers and after building a house). Others state an
+answer in the passage, often an untypical one, or are unanswerable from passage and graph. The wording is in
+templates.toml and generic.toml.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ from kgqa.data.synthetic.passages import (
 )
 from kgqa.types import Example, InputError, KnowledgeGraph, Passage, Question, Span
 
-_TRIES = 40
+_TRIES = 40  # draws before a fact is given up: templates and leak checks reject many
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionMixture:
-    """Shares of the kinds of question, as fractions of all; what is left is knowledge with a passage."""
+    """Shares of the question types, as fractions of all; the rest is knowledge questions with a passage."""
 
     stated: float = 0.30
     """answer stands in the passage"""
     none: float = 0.12
-    """neither passage nor graph tells"""
+    """unanswerable from passage and graph"""
     no_passage: float = 0.10
-    """knowledge asked without a passage"""
+    """knowledge questions without a passage"""
     choices: float = 0.10
-    """of the knowledge questions: asked with 4 or 5 choices"""
+    """of the knowledge questions: with 4 or 5 choices"""
     pairs: float = 0.60
     """of the knowledge questions with a passage: in contrast pairs"""
 
@@ -57,9 +57,9 @@ def generate_questions(
     split: str = "train",
     mixture: QuestionMixture | None = None,
 ) -> Iterator[Example]:
-    """Made questions about the facts of a graph, the same ones for the same arguments.
+    """Synthetic questions about the facts of a graph, reproducibly for the same arguments.
 
-    Ids are `syn-<split>-<seed>-<number>`, members of a contrast pair with `-a` and `-b` behind. `kind` is the
+    Ids are `syn-<split>-<seed>-<number>`, for the two of a contrast pair followed by `-a` and `-b`. `kind` is the
     template group (instrument, place, why, ...). Accepted answers are labels of the graph.
 
     Args:
@@ -94,10 +94,10 @@ class _Maker:
         ]
         self.passage_writer = PassageWriter(facts, self.groups)
 
-    # One draw: one example, or the two of a contrast pair.
+    # One draw gives one example, or the two of a contrast pair.
 
     def draw(self, identity: str) -> list[Example]:
-        """Examples of one randomly chosen fact; none where it cannot be told well."""
+        """Examples of one randomly chosen fact; empty if the templates cannot express it well."""
         rng, mixture = self.rng, self.mixture
         group = rng.choices(self.groups, self.group_weights)[0]
         # A pair counts twice, so knowledge with a passage is drawn less often.
@@ -138,7 +138,7 @@ class _Maker:
         verb: str = "",
         paired: bool = False,
     ) -> Example | None:
-        """The fact's tail is told nowhere. `form` seeds the wording, so that a pair shares it."""
+        """A question whose answer is not in the passage. `form` seeds the wording, so that a pair shares it."""
         rng = random.Random(form)
         accepted = set(group.generic[head, verb]) if verb else set(group.answers[head])
         stated_text = self.passage_writer.write(head, group, rng, verb, paired)
@@ -174,7 +174,8 @@ class _Maker:
         return []
 
     def _stated(self, head: int, group: QuestionGroup, identity: str) -> Example | None:
-        """The passage tells the answer: mostly an untypical one, sometimes in place of the typical."""
+        """A question whose answer is in the passage: mostly an untypical one, sometimes as a correction of the
+        typical one."""
         rng, facts, wording = self.rng, self.facts, group.wording
         typical = list(group.answers[head])
         usual = rng.random() < 0.45 or not wording["stated_but"]
@@ -183,7 +184,7 @@ class _Maker:
         distractors = [t for t in typical if t != stated]
         if distractors and not usual and rng.random() < 0.5 and wording["stated_but"]:
             templates = wording["stated_but"]
-        # A named group of people is no chance answer: "the Jew came to sweep the yard" teaches nothing good.
+        # No named group of people as a random answer: "the Jew came to sweep the yard" would teach a prejudice.
         if not templates or stated == head or (not usual and facts.texts[stated][0].isupper()):
             return None
         person = self.passage_writer.person(rng)
@@ -221,7 +222,7 @@ class _Maker:
         return self._with_spans(identity, group.name, sentences, question)
 
     def _attribute(self, head: int, group: QuestionGroup, identity: str, stated: bool) -> Example | None:
-        """Colours, prices, names: told by the passage or by nothing."""
+        """Colours, prices, names: stated by the passage, or else unanswerable."""
         rng = self.rng
         person = self.passage_writer.person(rng)
         slots = self.passage_writer.slots(head, person, rng)
@@ -253,7 +254,7 @@ class _Maker:
         return self._with_spans(identity, group.name, sentences, question)
 
     def _someone_else(self, head: int, group: QuestionGroup, identity: str) -> Example | None:
-        """The question is about a person of whom the passage says nothing."""
+        """An unanswerable question about a person whom the passage does not mention."""
         rng = self.rng
         stated_text = self.passage_writer.write(head, group, rng, "", False)
         other = rng.choice([p for p in self.passage_writer.people if p.name[0].isupper()])
@@ -307,7 +308,7 @@ class _Maker:
         return Example(with_choices, choice=choices.index(kept[0]), kind=group.name)
 
     def _choices(self, group: QuestionGroup, head: int, right: int) -> list[int]:
-        """The right answer among four or five: half of the others are right for a similar context."""
+        """The right answer and distractors, four or five in all: half of these are right for a similar context."""
         rng, facts = self.rng, self.facts
         wrong: list[int] = []
         alike = group.same_verb[facts.verb(head)] if facts.verb(head) else []
@@ -327,7 +328,7 @@ class _Maker:
     def _with_spans(
         self, identity: str, kind: str, sentences: Sequence[str], question: str
     ) -> Example | None:
-        """An example whose answers are the marked stretches; one without gold where nothing is marked."""
+        """An example whose answers are the marked spans; unanswerable if nothing is marked."""
         text, spans = "", []
         for part in re.split(r"([\x01\x02])", " ".join(sentences)):
             if part == MARK[0]:

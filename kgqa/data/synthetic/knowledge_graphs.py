@@ -1,7 +1,7 @@
 """Synthetic knowledge graphs: small graphs with invented names, and questions that only their facts answer.
 
-From one known graph a reader mostly learns co-occurrence. In a graph drawn anew each time only the facts help; masked
-or renamed entities have been used to that end in reading comprehension (Hermann et al., 2015, section 2.1).
+From one graph that never changes a reader mostly learns co-occurrence. In a graph that is drawn anew each time only
+the facts help; reading comprehension masks or renames entities for the same reason (Hermann et al., 2015, section 2.1).
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ LITERALS = frozenset(
 TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 _XSD = "http://www.w3.org/2001/XMLSchema#"
 _SUBJECT = re.compile(r"(Who|Which (\w+)) (?!(?:is|are|was|were) \{|(?:do|does|did|has|have)\b)([^?]+)\?")
-"""Questions for the subject, which turn into "the person who directed Solaris", "the firm that makes Lirado"."""
+"""Questions for the subject; `as_clause` turns them into "the person who directed Solaris", "the firm that makes
+Lirado"."""
 _FILE = Path(__file__).with_suffix(".toml")
 _MONTHS = "January February March April May June July August September October November December".split()  # noqa: SIM905
 _PASSAGES = (
@@ -37,7 +38,7 @@ _PASSAGES = (
 
 
 class RelationTemplate(NamedTuple):
-    """Template of a relation between two types of entities, in several wordings."""
+    """Templates of a relation between two types of entities: its labels and the wordings of questions."""
 
     head: str
     tail: str
@@ -62,14 +63,14 @@ class SyntheticFact(NamedTuple):
 
 
 def synthetic_graphs(count: int, seed: int) -> Iterator[SyntheticGraph]:
-    """Generate synthetic graphs; the same ones for one seed."""
+    """Generate synthetic graphs, reproducibly for a seed."""
     for number in range(count):
         yield SyntheticGraphMaker(random.Random(f"worlds/{seed}/{number}")).make(f"world{seed}-{number}")
 
 
 @lru_cache(maxsize=1)
 def vocabulary() -> tuple[list[RelationTemplate], dict[str, list[str]], dict[str, list[str]]]:
-    """Relations, words that are values by type, and what names are made of."""
+    """Relation templates, words that serve as values by type, and the parts of invented names."""
     data: dict[str, Any] = tomllib.loads(_FILE.read_text(encoding="utf-8"))
     split = {
         table: {name: [word.strip() for word in text.split(",")] for name, text in data[table].items()}
@@ -88,7 +89,7 @@ class SyntheticGraphMaker:
         self.kinds = self._choose([*kinds, *more])
         self.taken: set[str] = set()
         self.things: dict[str, list[str]] = defaultdict(list)
-        # how this graph words each relation, and whether it states it the other way round
+        # the label of each relation in this graph, and whether the graph has its inverse instead
         chosen = {id(kind): rng.choice(kind.words) for kind in self.kinds}
         self.wording = {
             kind: (words.removeprefix("<"), words.startswith("<")) for kind, words in chosen.items()
@@ -109,7 +110,7 @@ class SyntheticGraphMaker:
         return SyntheticGraph(triples, tuple(numbered))
 
     def _graph(self) -> tuple[Triple, ...]:
-        """The facts as this graph writes them, and what things are, where it says so."""
+        """The facts in this graph's labels, and the types of entities if it states them."""
         triples = [triple for fact in self.facts for triple in self._triples(fact)]
         if self.says_kinds:
             stated = self._stated()
@@ -128,14 +129,14 @@ class SyntheticGraphMaker:
         return [Triple(tail, words, fact.head) if turned else Triple(fact.head, words, tail)]
 
     def _stated(self) -> set[str]:
-        """Things and values of which the graph has a fact."""
+        """Entities and values that occur in a fact."""
         return {end for fact in self.facts for end in (fact.head, fact.tail)}
 
     def _kind_name(self, kind: str) -> str:
         return kind
 
     def _choose(self, kinds: list[RelationTemplate]) -> list[RelationTemplate]:
-        """Relations of a few types of things that have to do with one another."""
+        """Relations among a few connected types of entities."""
         rng = self.rng
         heads = {rng.choice([kind.head for kind in kinds])}
         for _ in range(rng.randint(1, 3)):
@@ -221,14 +222,14 @@ class SyntheticGraphMaker:
         return (rng.choice(names["start"]) + middle + rng.choice(names["end"])).capitalize()
 
     def _literal(self, kind: str) -> str:
-        """A value as it is shown; what it is stored as stands in `values`."""
+        """The display form of a new value; its stored form is kept in `values`."""
         shown, datatype, lexical = self._value(kind)
         if self.typed and datatype:
             self.values[shown] = f'"{lexical}"^^<{_XSD}{datatype}>'
         return shown
 
     def _value(self, kind: str) -> tuple[str, str, str]:
-        """A value as it is shown, and the datatype and form in which a graph may have it."""
+        """A value's display form, and the datatype and lexical form in which a graph may store it."""
         rng = self.rng
         year = rng.randint(1650, 2025)
         amount = rng.randint(2, 900)
@@ -273,7 +274,7 @@ class SyntheticGraphMaker:
 
     def _tails(self, kind: RelationTemplate, head: str) -> tuple[str, ...]:
         found = [f.tail for f in self.facts if f.kind is kind and f.head == head]
-        if kind.head == kind.tail and not kind.ask_head:  # friends, neighbours: true both ways
+        if kind.head == kind.tail and not kind.ask_head:  # symmetric: friends, neighbours
             found += [f.head for f in self.facts if f.kind is kind and f.tail == head]
         return tuple(dict.fromkeys(found))
 
@@ -281,7 +282,7 @@ class SyntheticGraphMaker:
         return tuple(dict.fromkeys(f.head for f in self.facts if f.kind is kind and f.tail == tail))
 
     def _wording(self, kind: RelationTemplate, wordings: tuple[str, ...]) -> str:
-        """One of the wordings of a question; half the time one that shares no word with what the graph calls this."""
+        """A random wording of a question; half of the time one that shares no word with the graph's relation label."""
         if id(kind) in self.wording and self.rng.random() < 0.5:
             known = _beginnings(self.wording[id(kind)][0])
             wordings = tuple(w for w in wordings if not known & _beginnings(w)) or wordings
@@ -294,7 +295,7 @@ class SyntheticGraphMaker:
         return Example(Question(text), concepts=tails, kind=kind)
 
     def _ask_kind(self, fact: SyntheticFact) -> Example | None:
-        """What a thing is, where the graph says so."""
+        """A question for the type of an entity, if the graph states it."""
         if not self.says_kinds or fact.head not in self.things[fact.kind.head]:
             return None
         kinds = tuple(kind for kind, own in self.things.items() if fact.head in own)
@@ -320,7 +321,7 @@ class SyntheticGraphMaker:
         return None
 
     def _described(self, fact: SyntheticFact) -> list[tuple[str, str]]:
-        """Either end of a fact, told by the other one, where it is the only such thing."""
+        """Each end of a fact as described by the other end, where the description is unique."""
         ways: list[tuple[str, str]] = []
         if len(self._tails(fact.kind, fact.head)) == 1 and fact.kind.tail not in LITERALS:
             roles = [role for role in fact.kind.words if is_role(role)][:1]
@@ -331,7 +332,7 @@ class SyntheticGraphMaker:
         return [(form.format(h=fact.head, t=fact.tail), thing) for form, thing in ways]
 
     def _ask_passage(self, fact: SyntheticFact) -> Example:
-        """A passage names the thing, the question says "it"."""
+        """The passage names the entity, the question says "it"."""
         rng = self.rng
         passage = rng.choice(_PASSAGES).format(h=fact.head, o=rng.choice(self.names["first"]))
         pronoun = f"this {fact.kind.head}"
@@ -343,7 +344,7 @@ class SyntheticGraphMaker:
         )
 
     def _ask_missing(self, fact: SyntheticFact) -> Example | None:
-        """What the graph does not say: of a thing it knows, or of one that it does not know."""
+        """A question that the graph cannot answer, about an entity of the graph or about another one."""
         rng = self.rng
         if rng.random() < 0.3:
             stranger = self._new(fact.kind.head)
@@ -358,7 +359,7 @@ class SyntheticGraphMaker:
         ]
         if not lacking:
             return None
-        # the hardest: other things of this world have such a fact, or this thing has another of that kind
+        # hard negatives: other entities have such a fact, or this entity has a similar one
         own = {f.kind.tail for f in self.facts if f.head == fact.head}
         near = [k for k in lacking if k in self.kinds or k.tail in own]
         kind = rng.choice(near if near and rng.random() < 0.6 else lacking)
@@ -367,7 +368,7 @@ class SyntheticGraphMaker:
         )
 
     def _typed(self, text: str) -> str:
-        """A question as people type it: now and then without capitals or question mark."""
+        """A question as people type it: sometimes without capitals or question mark."""
         style = self.rng.random()
         if style < 0.08:
             return text.lower().rstrip("?.")
@@ -375,7 +376,7 @@ class SyntheticGraphMaker:
 
 
 def is_role(words: str) -> bool:
-    """Whether a relation's words are what one thing is to another: director, not directed by or kept in."""
+    """Whether a relation's label is a noun for a role ("director"), not "directed by" or "kept in"."""
     last = words.split()[-1]
     return (
         not words.startswith("<")
@@ -385,12 +386,12 @@ def is_role(words: str) -> bool:
 
 
 def _beginnings(text: str) -> set[str]:
-    """First four letters of the longer words."""
+    """First four letters of the longer words, as a crude stem."""
     return {word[:4] for word in re.findall(r"[a-z]{4,}", text.lower())}
 
 
 def as_clause(question: str) -> str:
-    """A question for the subject as the description of what it asks for; "" for any other.
+    """A question for the subject as a noun phrase with a relative clause; "" for any other question.
 
     >>> as_clause("Who directed {h}?"), as_clause("Which firm was started by {t}?"), as_clause("Who did {h} marry?")
     ('the person who directed {h}', 'the firm that was started by {t}', '')

@@ -1,4 +1,4 @@
-"""A passage that leaves its answer unsaid, and a question about it: from facts, groups of questions and templates."""
+"""Passages that do not state their answer, and questions about them: from facts, groups of questions and templates."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from kgqa.data.synthetic.inflection import (
 )
 from kgqa.types import InputError, KnowledgeGraph
 
-# A graph's facts by relation, with labels, as made questions need them (see synthesis.py).
+# A graph's facts by relation, with labels, as synthetic questions need them (see generate.py).
 
 _TO_DEEDS = ("~UsedFor", "~CapableOf", "~CausesDesire", "~ReceivesAction", "~MotivatedByGoal", "~HasSubevent")
 _OF_EVENTS = ("HasInstrument", "HasSubevent", "MotivatedByGoal", "HasPrerequisite")
@@ -64,11 +64,11 @@ class Facts:
         self._third = {third(verb) for verb in self.verbs}
 
     def heads(self, relation: str) -> list[int]:
-        """Concepts that have facts of a relation; `~R` stands for R read backwards."""
+        """Concepts that have facts of a relation; `~R` is the inverse of R."""
         return sorted(self._tails.get(relation, {}))
 
     def tails(self, concept: int, relation: str) -> dict[int, float]:
-        """What a concept is joined to by a relation (or `~R`), with weights."""
+        """The concepts that a relation (or `~R`) leads to, with weights."""
         return self._tails.get(relation, {}).get(concept, {})
 
     def verb(self, concept: int) -> str:
@@ -76,7 +76,7 @@ class Facts:
         return self._verbs[concept]
 
     def kinds(self, concept: int) -> set[str]:
-        """What a concept is, over up to four IsA steps, itself included."""
+        """The concept and its hypernyms over up to four IsA steps."""
         found, layer = {concept}, {concept}
         for _ in range(4):
             layer = {kind for member in layer for kind in self.tails(member, "IsA")} - found
@@ -84,7 +84,7 @@ class Facts:
         return {self.texts[kind] for kind in found}
 
     def is_animal(self, concept: int) -> bool:
-        """Whether a concept is an animal, as far as the graph tells."""
+        """Whether a concept is an animal according to the graph."""
         return bool(_ANIMALS & self.kinds(concept))
 
     def is_body_part(self, concept: int) -> bool:
@@ -96,7 +96,7 @@ class Facts:
         )
 
     def is_tool(self, concept: int) -> bool:
-        """Whether something that is used for an event can be called its instrument: no place, time or person."""
+        """Whether something that is used for an event can be its instrument: no place, time or person."""
         if self.tails(concept, "~HasInstrument"):
             return True
         stays = len(self.tails(concept, "~AtLocation")) > 2 or self.tails(concept, "~HasTime")
@@ -107,14 +107,14 @@ class Facts:
         return bool(self.tails(concept, "~HasProperty") or self.tails(concept, "~HasEmotion"))
 
     def is_occasion(self, concept: int) -> bool:
-        """Whether a noun names something that happens (a wedding, rain, winter) rather than an object."""
+        """Whether a noun denotes an event or occasion (a wedding, rain, winter) rather than an object."""
         last = self.texts[concept].rsplit(" ", 1)[-1]
         if any(self.tails(concept, relation) for relation in _OF_OBJECTS) or last in self._third:
             return False
         return any(self.tails(concept, relation) for relation in _OF_OCCASIONS)
 
     def is_dev(self, concept: int) -> bool:
-        """Whether questions about a concept are held out: a tenth, decided by its label alone."""
+        """Whether questions about a concept are held out: a tenth of the concepts, decided by a hash of the label."""
         return zlib.crc32(self.labels[concept].lower().encode()) % 10 == 0
 
     def _verb(self, concept: int) -> str:
@@ -129,20 +129,20 @@ class Facts:
         return frozenset(done | (self._first_words(_OF_EVENTS) - nouns))
 
     def _first_words(self, relations: Sequence[str]) -> set[str]:
-        """First words of the phrases that have facts of these relations, where they may be verbs."""
+        """First words of the phrases that have facts of these relations, if they may be verbs."""
         phrases = (self.texts[concept] for relation in relations for concept in self.heads(relation))
         found = (first for first, _, rest in (phrase.partition(" ") for phrase in phrases) if rest)
         return {first for first in found if first.islower() and first not in _NO_VERBS}
 
 
-# Filling sentence templates: alternatives, people and their pronouns, tenses of events.
+# Sentence templates: alternatives, people and their pronouns, tenses of events.
 
 _ALTERNATIVES = re.compile(r"\(([^()]*\|[^()]*)\)")
 _SLOT = re.compile(r"\{(\w+)\}")
 _START = re.compile(r"(^|[.!?] )(\x01?)([a-z])")
 _OWN = {"teeth", "hair", "hands", "face", "nails", "feet", "foot", "mouth", "nose", "eyes", "head", "legs"}
 MARK = ("\x01", "\x02")
-"""Put around the answer while a passage is made, so that its place is known."""
+"""Delimiters around the answer while a passage is put together, to find its offsets afterwards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,7 @@ HE = Person("he", "he", "him", "his")
 
 
 def event_forms(phrase: str, person: Person) -> dict[str, str]:
-    """Base form, past and -ing form of a verb phrase, done by a person: `brushed her teeth`."""
+    """Base form, past and -ing form of a verb phrase with a person as its subject: `brushed her teeth`."""
     words = [person.his if word in ("your", "one's") else word for word in phrase.split()]
     if len(words) == 2 and words[1] in _OWN:
         words.insert(1, person.his)
@@ -190,7 +190,7 @@ def event_forms(phrase: str, person: Person) -> dict[str, str]:
 
 
 def expand(template: str, rng: random.Random) -> str:
-    """One form of a template: every `(a|b|)` is settled, innermost first."""
+    """A template with every alternative `(a|b|)` chosen at random, innermost first."""
     while "(" in template:
         settled = _ALTERNATIVES.sub(lambda match: rng.choice(match.group(1).split("|")), template)
         if settled == template:
@@ -211,23 +211,23 @@ def needs(template: str) -> frozenset[str]:
     return frozenset(_SLOT.findall(template))
 
 
-# Which facts can be asked about, and how they answer: one group for each kind of question in templates.toml.
+# Which facts can be asked about, and their answers: one group for each question type in templates.toml.
 
 _FOLDER = Path(__file__).parent
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionGroup:
-    """The questions of one kind: concepts they can be asked of, with the accepted answers."""
+    """The questions of one type: the concepts they can be asked about, with the accepted answers."""
 
     name: str
     heads: list[int]
     weights: list[float]
-    """cumulative chance of the heads; common answers count less"""
+    """cumulative probability of the heads; those with common answers have less"""
     answers: dict[int, dict[int, float]]
     """head -> accepted answers with weights"""
     by_verb: dict[str, list[int]]
-    """generic verb -> heads it can be asked of"""
+    """generic verb -> heads it can be asked about"""
     verbs: dict[int, list[str]]
     """head -> its generic verbs"""
     same_verb: dict[str, list[int]]
@@ -241,17 +241,17 @@ class QuestionGroup:
 
 
 def read_templates() -> dict[str, Any]:
-    """The wording: scenes, fillers, and for each group its questions by tense (templates.toml)."""
+    """Scenes, fillers, and for each group its questions by tense (templates.toml)."""
     return tomllib.loads((_FOLDER / "templates.toml").read_text(encoding="utf-8"))
 
 
 def read_generic_verbs() -> dict[str, Any]:
-    """Verbs that many contexts share (generic.toml)."""
+    """Verbs that fit many contexts (generic.toml)."""
     return tomllib.loads((_FOLDER / "generic.toml").read_text(encoding="utf-8"))
 
 
 def find_groups(facts: Facts, dev: bool) -> list[QuestionGroup]:
-    """Every group that the graph has facts for, of the held-out concepts or of the others."""
+    """Every group that the graph has facts for, of the held-out concepts (`dev`) or of the others."""
     words = read_templates()
     names = [name for name, value in words.items() if isinstance(value, dict) and "relations" in value]
     finder = _Finder(facts, words)
@@ -338,7 +338,7 @@ class _Finder:
         does: dict[int, set[str]] = {}
         for tool in {tool for found in direct.values() for tool in found}:
             uses = [facts.verb(use) for use in facts.tails(tool, "UsedFor")]
-            # A hand writes and cuts and carries: only what a tool is mainly for says what it does elsewhere.
+            # A hand writes and cuts and carries: only the main use of a tool tells what it does in another context.
             does[tool] = {verb for verb in uses if verb in by_tool and uses.count(verb) * 4 >= len(uses)}
         for head in sorted(set(direct) | {h for hop in hops for h in facts.heads(hop)}):
             own = facts.verb(head)
@@ -353,14 +353,14 @@ class _Finder:
                             generic[head, verb].add(tool)
 
 
-# Telling of a concept without its answer: a passage of one to six sentences, and a question about it.
+# A passage of one to six sentences about a concept that does not give the answer away, and a question about it.
 
 NAMING = frozenset({"e", "ed", "ing", "x", "ax", "xs"})
-"""Slots that name the concept: a question that several contexts share has none of them."""
+"""Slots that name the concept; a question that is shared by several contexts has none of them."""
 
 
 class PassageWriter:
-    """Words for a graph's concepts. All chance comes from the generator that is handed in."""
+    """Writes passages about a graph's concepts. All randomness comes from the generator that is passed in."""
 
     def __init__(self, facts: Facts, groups: Sequence[QuestionGroup]) -> None:
         self.facts, self.words, self.generic_verbs = facts, read_templates(), read_generic_verbs()
@@ -385,7 +385,7 @@ class PassageWriter:
         paired: bool,
         person: Person | None = None,
     ) -> tuple[list[str], str] | None:
-        """Sentences that tell of the head, and a question."""
+        """Sentences about the head, and a question; None if its label fits no template."""
         person = person or self.person(rng)
         slots = self.slots(head, person, rng)
         kind, scenes = group.wording["kind"], self.words["scenes"]
@@ -438,7 +438,7 @@ class PassageWriter:
         rng: random.Random,
         paired: bool,
     ) -> str:
-        """A question in the group's words, or "" where none fits."""
+        """A question by the group's templates, or "" if none fits."""
         usable = group.wording[tense]
         if paired:  # the question must not name the context, or it would not be shared
             usable = [t for t in usable if not needs(t) & NAMING] or [
@@ -452,7 +452,7 @@ class PassageWriter:
         return fill(form, slots | self.asked(person, sentences, rng))
 
     def asked(self, person: Person, sentences: Sequence[str], rng: random.Random) -> dict[str, str]:
-        """How the question names the person: by pronoun where that is clear, else by name."""
+        """Slots for the person in the question: the pronoun where it is unambiguous, else the name."""
         if person is I and rng.random() < 0.3:
             return {**YOU.slots(), "q": "you"}
         text = f" {' '.join(sentences).lower()} "
@@ -463,7 +463,7 @@ class PassageWriter:
     def surround(
         self, sentences: list[str], person: Person, group: QuestionGroup, rng: random.Random
     ) -> list[str]:
-        """Adds fillers and sentences about other people, before and after, up to six in all."""
+        """Add fillers and sentences about other people before and after, up to six sentences in all."""
         fillers = self.words["fillers"]
         avoid = set(group.wording.get("avoid", ()))
         neutral = [s for topic, lines in fillers.items() if topic not in avoid for s in lines]
@@ -495,7 +495,7 @@ class PassageWriter:
         return fill(expand(rng.choice(templates), rng), slots)
 
     def slots(self, head: int, person: Person, rng: random.Random) -> dict[str, str] | None:
-        """What templates say of a person and a concept; None where its label is unfit."""
+        """Slots of the templates for a person and a concept; None if its label is unfit."""
         text = self.facts.texts[head]
         if not text or len(text) > 60:
             return None
@@ -511,7 +511,7 @@ class PassageWriter:
         }
 
     def person(self, rng: random.Random) -> Person:
-        """Someone for a passage to be about."""
+        """A random person for a passage."""
         draw = rng.random()
         for person, below in ((I, 0.2), (WE, 0.27), (THEY, 0.3), (SHE, 0.38), (HE, 0.45)):
             if draw < below:

@@ -1,4 +1,4 @@
-"""Facts as a person reads them. Readers go on reading what they were trained on, however a label is mended here."""
+"""Facts in the form that people are shown; a reader's input keeps the form that it was trained on."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def shown_fact(head: str, relation: str, words: str, tail: str) -> str:
 
 
 class _Shown(Lexicon):
-    """Knows clauses, states and verbs that want an object too."""
+    """Also knows clauses, states and transitive verbs."""
 
     def is_deed(self, label: str, expected: bool) -> bool:
         first, _, rest = label.partition(" ")
@@ -70,13 +70,13 @@ class _Shown(Lexicon):
         )
 
     def whole(self, label: str, deed: bool) -> str:
-        """A deed with an object if its verb wants one: freeze -> freeze things; a clause as a phrase."""
+        """An action with an object if its verb is transitive: freeze -> freeze things; a clause as a phrase."""
         if not deed:
             return self.clause(label) or label
         return f"{label} things" if label in self.words["objects"] else label
 
     def does(self, who: str, deed: str) -> str:
-        """A deed as what somebody does: people are hungry, siblings compete, a miser does not pay."""
+        """A subject and an action as a clause: people are hungry, siblings compete, a miser does not pay."""
         verb, _, rest = deed.partition(" ")
         if who != "people" and not is_plural(who):
             return f"does {deed}" if verb == "not" else super().does(who, deed)
@@ -100,7 +100,7 @@ class _Shown(Lexicon):
         return ""
 
     def _finite(self, subject: str, verb: str, rest: Sequence[str]) -> str:
-        """The base of a finite verb between a subject and the rest of a clause; "" if it is none."""
+        """The base form of a finite verb between the subject and the rest of a clause; "" if it is none."""
         before = subject.split()
         if not self.words["relative"].isdisjoint(before):
             return ""
@@ -109,7 +109,7 @@ class _Shown(Lexicon):
         if verb == "cannot":
             return "be" if rest else ""
         if not subject or (before[0] not in self.words["also_nouns"] and self.is_verb(before[0])):
-            return ""  # a deed with its object
+            return ""  # an action with its object, no clause
         if verb in _AUXILIARIES:
             return _AUXILIARIES[verb] if rest else ""
         base = verb if is_plural(subject) else self._by_third.get(verb, "")
