@@ -1,4 +1,4 @@
-"""The app as an ASGI application whose pages know at once where their server is."""
+"""The app as an ASGI application, with middleware for base URL, language, slow uploads and upload totals."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from streamlit.starlette import App
 
 SCRIPT = Path(__file__).with_name("main.py")
 TOLD = b"<script>window.__streamlit={BACKEND_BASE_URL:window.location.origin}</script>"
-"""Without it a browser that opens /learn asks for the server below /learn first, and meets errors of 404."""
+"""Without it a browser that opens /learn first looks for the server below /learn, and gets 404 errors."""
 SILENT_S = 20.0
 UPLOADS = "/_stcore/upload_file/"
 UPLOADS_BYTES = 100_000_000
-"""That one visitor's page may hold at a time: twice the largest graph."""
+"""Maximum bytes held by one visitor's page: twice the largest graph."""
 BARRED = (b"accept-encoding", b"if-none-match", b"if-modified-since")
 
 
 class PagesKnowTheirServer:
-    """Writes the server's address into the head of every page that is sent, and the language of its address."""
+    """Writes the server's address and the language of the URL into the head of every page."""
 
     def __init__(self, app: Any) -> None:
         self.app = app
 
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
-        """Pass a request on; a page is sent whole, everything else as it comes."""
+        """Pass a request on; an HTML page is buffered and changed, everything else is streamed."""
         path = str(scope.get("path", ""))
         if scope["type"] != "http" or scope["method"] != "GET" or path.count("/") > 1 or "." in path:
             await self.app(scope, receive, send)
@@ -47,7 +47,7 @@ class PagesKnowTheirServer:
             page = body.replace(b"<head>", b"<head>" + TOLD, 1)
             asked_for = scope.get("query_string", b"").decode(
                 "latin-1"
-            )  # bytes that stand for Korean do not decode
+            )  # latin-1 decodes any bytes; raw Korean may not be UTF-8
             if ("lang", "ko") in parse_qsl(asked_for):
                 page = page.replace(b'<html lang="en"', b'<html lang="ko"', 1)
             kept = [pair for pair in start["headers"] if pair[0].lower() not in (b"content-length", b"etag")]
@@ -60,18 +60,18 @@ class PagesKnowTheirServer:
 
 
 class BodiesComeInTime:
-    """Takes whoever stops sending for gone: an upload of which half comes would be waited for as long as it is open."""
+    """Disconnects clients that stop sending; otherwise half an upload would be waited for as long as it is open."""
 
     def __init__(self, app: Any) -> None:
         self.app = app
 
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
-        """Pass a request on, whose body is waited for `SILENT_S` between its parts."""
+        """Pass a request on; at most `SILENT_S` may pass between two chunks of its body."""
         whole = False
 
         async def in_time() -> Any:
             nonlocal whole
-            try:  # once it is whole, what is waited for is that the caller leaves
+            try:  # after the whole body, receive() waits for the client to disconnect: no timeout then
                 message = await asyncio.wait_for(receive(), None if whole else SILENT_S)
             except TimeoutError:
                 return {"type": "http.disconnect"}
@@ -82,7 +82,7 @@ class BodiesComeInTime:
 
 
 class UploadsHaveATotal:
-    """Refuses an upload with which one visitor's page would hold more than `UPLOADS_BYTES`, while it arrives.
+    """Rejects an upload, while it arrives, with which one visitor's page would hold more than `UPLOADS_BYTES`.
 
     What a page holds is freed by Streamlit when its session ends or another file is chosen.
     """
@@ -122,7 +122,7 @@ class UploadsHaveATotal:
 
 
 class TooMuch(Exception):
-    """A visitor's uploads are more than they may be."""
+    """A visitor's uploads exceed the limit."""
 
 
 def held(visitor: str) -> int:

@@ -1,4 +1,4 @@
-"""Charts with axes, as Vega-Lite, which are read aloud as one sentence."""
+"""Vega-Lite charts with a one-sentence description for screen readers."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 COLOURS = ("#2e8b68", "#6f8fd6", "#c2603a", "#8a8a8a")
-"""Of groups, in their order; each can be told from both backgrounds."""
+"""Of groups, in their order; each is legible on the light and the dark background."""
 
 
 class Point(NamedTuple):
-    """One mark: where it stands on both axes, and the group whose colour it has."""
+    """One data point: its place on both axes, and the group that gives its colour."""
 
     x: float | str
     y: float
@@ -20,10 +20,10 @@ class Point(NamedTuple):
 def chart(
     points: Sequence[Point], titles: tuple[str, str, str], description: str, shares: bool = False
 ) -> dict[str, Any]:
-    """Lines over a number, or bars side by side over a name, a colour for each group.
+    """Lines over a numeric axis, or grouped bars over a nominal one, with one colour per group.
 
-    `titles` name both axes and the colours; with `shares` values from 0 to 1 are written in per cent.
-    The description stands for the picture where it is read aloud: Vega's marks have no words of their own.
+    `titles` name both axes and the colours; with `shares` values from 0 to 1 are shown in per cent.
+    Screen readers read the description instead of the picture, since Vega's marks have no text alternative.
     """
     bars = isinstance(points[0].x, str)
     percent = {"format": ".0%"} if shares else {}

@@ -1,4 +1,4 @@
-"""Class mode: pupils vote by their phones before the answer is shown; rooms are kept in memory. No Streamlit."""
+"""Class mode: pupils vote on their phones before the answer is shown; rooms are kept in memory. No Streamlit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OPTIONS = 4
 
 @dataclass
 class Room:
-    """What a class is asked, and how it votes: an option for each pupil, to be changed until the answer is shown."""
+    """A class's question and votes: one option per pupil, which may be changed until the answer is shown."""
 
     passage: str = ""
     question: str = ""
@@ -27,13 +27,13 @@ class Room:
     asked: int = 0
 
     def ask(self, passage: str, question: str, options: Sequence[str]) -> None:
-        """Put another question; all votes are forgotten."""
+        """Ask another question; all votes are deleted."""
         self.passage, self.question, self.options = passage, question, tuple(options)
         self.votes.clear()
         self.is_open, self.asked = True, self.asked + 1
 
     def vote(self, pupil: str, option: str) -> None:
-        """Count a pupil's vote; none that comes too late, or for what is no option."""
+        """Count a pupil's vote; one that is late or for no known option is ignored."""
         if self.is_open and option in self.options:
             self.votes[pupil] = option
 
@@ -45,10 +45,10 @@ class Room:
 
 
 class Rooms(OrderedDict[str, Room]):
-    """Rooms by their codes; the one opened first is forgotten first."""
+    """Rooms by code; the oldest is dropped first."""
 
     def open(self) -> str:
-        """Open a room; its code."""
+        """Open a room and return its code."""
         code = secrets.token_urlsafe(6)
         self[code] = Room()
         while len(self) > MAX_ROOMS:
@@ -57,8 +57,8 @@ class Rooms(OrderedDict[str, Room]):
 
 
 def options_of(answer: Answer, nothing: str) -> list[str]:
-    """What may be voted for: the given choices, or the answer among its runners-up and, where these are few, other
-    concepts, in the order of the alphabet, and that `nothing` of them is it."""
+    """The options of a vote: the question's choices, or the answer with its runners-up (if there are few, with other
+    concepts) in alphabetical order, followed by `nothing` for "none of them"."""
     question = answer.question
     others = (*likely_runners_up(answer), *(c for c in answer.runners_up if c.concept))
     found = question.choices or (answer.best or "", *(c.text for c in others))

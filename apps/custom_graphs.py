@@ -1,4 +1,4 @@
-"""Graphs of visitors: read from files, kept in memory while the app runs, named in links by a secret."""
+"""Custom graphs of visitors: read from files, kept in memory while the app runs, named in links by a secret token."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from kgqa.types import InputError, KnowledgeGraph
 MAX_UPLOAD_BYTES = 50_000_000
 SUFFIXES = [suffix.removeprefix(".") for suffix in formats.SUFFIXES]
 MAX_KEPT = 8
-"""Graphs that the app keeps for all visitors together; the one opened first is forgotten first."""
+"""Maximum number of graphs kept for all visitors together; the oldest is dropped first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A visitor's graph, with what was understood of its files."""
+    """A visitor's graph, with the manifest of its import."""
 
     graph: KnowledgeGraph
     manifest: dict[str, Any] | None = None
@@ -37,12 +37,12 @@ class Opened:
 
 @st.cache_resource(show_spinner=False)
 def shelf() -> dict[str, Opened]:
-    """The graphs that are open, by the secret that links name."""
+    """The open graphs by the secret token in links."""
     return {}
 
 
 def keep_custom(opened: Opened | None) -> None:
-    """Let the visitor's questions go to a graph of their own, or (None) to the shared one again."""
+    """Direct the visitor's questions to a custom graph, or (None) to the shared one again."""
     token = ""
     if opened is None:
         shelf().pop(custom_token(), None)
@@ -63,9 +63,9 @@ def _use(token: str, opened: Opened | None) -> None:
 
 
 def reopen() -> None:
-    """Take up the graph that the page's address names: asked by a link (g), or kept over a reload (kept).
+    """Reopen the graph named in the page's URL: by a link (g), or to survive a reload (kept).
 
-    Where a link asks a graph that is no longer open, its name stays in the session as `graph_gone`.
+    If a link names a graph that is no longer open, its token stays in the session as `graph_gone`.
     """
     if st.session_state.setdefault("own_was_reopened", False):
         return
@@ -81,7 +81,7 @@ def reopen() -> None:
 
 
 def keep_in_address() -> None:
-    """Name the visitor's graph in the page's address, so that a reload finds it."""
+    """Put the token of the visitor's graph into the page's URL, so that a reload finds it."""
     token = custom_token()
     if token and token not in (st.query_params.get("g"), st.query_params.get("kept")):
         st.query_params["kept"] = token
@@ -90,24 +90,24 @@ def keep_in_address() -> None:
 
 
 def own() -> Opened | None:
-    """What the visitor has opened."""
+    """The graph that the visitor has opened, with its manifest."""
     opened: Opened | None = st.session_state.get("own_opened")
     return opened
 
 
 def custom_graph() -> KnowledgeGraph | None:
-    """The visitor's own graph."""
+    """The visitor's custom graph."""
     opened = own()
     return opened.graph if opened is not None else None
 
 
 def custom_token() -> str:
-    """The secret of the visitor's own graph, empty where there is none."""
+    """The token of the visitor's custom graph, empty if there is none."""
     return str(st.session_state.get("own_token", ""))
 
 
 def is_asked_custom() -> bool:
-    """Whether questions go to the visitor's own graph."""
+    """Whether questions go to the visitor's custom graph."""
     return custom_graph() is not None and st.session_state.get("graph_choice") == "own"
 
 
@@ -124,14 +124,14 @@ def over_asked(other: Answerer) -> Answerer:
 
 
 def shipped_file() -> Path | None:
-    """The file of the graph that the app was started with, where it is a file."""
+    """The file of the graph that the app was started with, if it is a file."""
     named = os.environ.get("KGQA_GRAPH") or "everyday"
     path = next((p for p in (Path(named), GRAPHS / f"{named}.ttl") if p.is_file()), None)
     return path
 
 
 def uploaded(files: Sequence[tuple[str, bytes]], beside: Path | None = None) -> Opened:
-    """Files (name, content) of a visitor as one graph in memory; nothing of them stays on disk.
+    """A visitor's files (name, content) as one graph in memory; nothing stays on disk.
 
     Raises:
         InputError: too large, not a kind that is read, or broken; the message names the file as uploaded.
@@ -147,7 +147,8 @@ def uploaded(files: Sequence[tuple[str, bytes]], beside: Path | None = None) -> 
     with tempfile.TemporaryDirectory(prefix="kgqa-") as folder:
         paths = []
         for number, (name, content) in enumerate(files):
-            stem = re.sub(r"[^\w-]+", "_", Path(name).stem)[:60]  # the class of the things of a table
+            # names the entity type of the rows of a table
+            stem = re.sub(r"[^\w-]+", "_", Path(name).stem)[:60]
             path = Path(folder) / str(number) / f"{stem or 'upload'}{Path(name).suffix.lower()}"
             path.parent.mkdir()
             path.write_bytes(content)
@@ -171,11 +172,11 @@ def uploaded(files: Sequence[tuple[str, bytes]], beside: Path | None = None) -> 
 
 @st.cache_resource(show_spinner=False)
 def _sample(name: str) -> Opened:
-    """A graph that comes with the app, read once for all visitors."""
+    """A sample graph that ships with the app, read once for all visitors."""
     path = GRAPHS / "examples" / f"{name}.ttl"
     return uploaded([(path.name, path.read_bytes())])
 
 
 def open_sample(name: str) -> None:
-    """Let the visitor's questions go to a graph that comes with the app."""
+    """Direct the visitor's questions to a sample graph that ships with the app."""
     keep_custom(_sample(name))

@@ -1,4 +1,4 @@
-"""The same question outside the page: as a command line, in Python and over HTTP. No Streamlit."""
+"""The same question as a shell command, Python code and HTTP request. No Streamlit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kgqa.types import Question
 
 
 def command_line(question: Question, graph: str = "") -> str:
-    """`kgqa ask` with the question, for a POSIX shell; `graph` is a file's name, none for the shipped graph."""
+    """`kgqa ask` with the question, for a POSIX shell; `graph` is the name of a file, empty for the shipped graph."""
     parts = ["kgqa", "ask", question.text]
     parts += ["--passage", question.passage_text] if question.passage else []
     parts += [word for choice in question.choices for word in ("--choice", choice)]

@@ -1,4 +1,4 @@
-"""A Graphviz picture that is zoomed, dragged and clicked; nothing in it is loaded from elsewhere."""
+"""An interactive Graphviz picture (zoom, drag, click) without external resources."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ CSS = """
 
 
 def is_narrow(key: str) -> bool:
-    """Whether the picture of that key has little width; known once the browser has told."""
+    """Whether the picture with this key is narrow; known once the browser has reported it."""
     return bool(getattr(st.session_state.get(f"explorer-{key}"), "narrow", False))
 
 
 def drawn(dot: str, alt: str, key: str, hint: str = "zoom_hint") -> str:
-    """Draw DOT whose nodes are named n0, n1, ...; the node or the id of the arrow that was just clicked, if any."""
-    # Streamlit keeps a component once registered; the same definition again changes nothing
+    """Draw DOT with nodes named n0, n1, ...; returns the node or the edge id that was just clicked, if any."""
+    # registering the same component again is harmless: Streamlit keeps the first
     explorer = st.components.v2.component(
         "kgqa_explorer", html=HTML, css=CSS, js=SCRIPT.read_text(encoding="utf-8"), isolate_styles=False
     )
@@ -57,5 +57,5 @@ def drawn(dot: str, alt: str, key: str, hint: str = "zoom_hint") -> str:
 
 
 def number_of(picked: str, kind: str = "n") -> int | None:
-    """The number of what was clicked where it is of a kind: a node (n), a fact (f), one that was removed (x)."""
+    """The index of the clicked element if it has this kind: a node (n), a fact (f), a removed fact (x)."""
     return int(picked[1:]) if picked[:1] == kind and picked[1:].isdecimal() else None

@@ -1,4 +1,4 @@
-"""Questions that one may ask next: a fact of the graph answers each. No Streamlit."""
+"""Follow-up questions, each answered by a fact of the graph. No Streamlit."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from kgqa.types import NO, YES, Answer, Relation
 COUNT = 3
 _NEGATIVE = re.compile(r"\b(?:no|not|cannot)\b")
 PERIODS = frozenset({"year", "month", "week", "day", "percent", "%"})
-"""Words that end a relation as units do, and are what is asked for: a birth year."""
+"""Words at the end of a relation's label that look like units but are part of it: a birth year."""
 
 
 def follow_ups(answer: Answer, wording: Wording, count: int = COUNT) -> list[str]:
-    """At most `count` questions that facts of an answer's subgraph answer, of the answer first and then of what else
-    might have been it: each of another fact than led there, and none of what was asked."""
+    """At most `count` questions that are answered by facts of the subgraph, first about the answer, then about the
+    runners-up; none from the facts that led to the answer, and none that asks the same again."""
     graph = answer.evidence.subgraph
     distractors = [graph.nodes.index(c.concept) for c in answer.candidates if c.concept in graph.nodes]
     told = {step for path in answer.evidence.paths for step in path.steps}
@@ -47,12 +47,13 @@ def follow_ups(answer: Answer, wording: Wording, count: int = COUNT) -> list[str
 
 
 def wording(language: str) -> Wording:
-    """Words questions for facts in a language."""
+    """The function that words questions for facts in a language."""
     return in_korean if language == "ko" else in_english
 
 
 def in_english(relation: Relation, about: str, dated: bool = False, person: bool = False) -> str:
-    """A question for the tail of a relation: a common noun has its article, a deed is one ("opening the hive")."""
+    """A question for the tail of a relation; common nouns get an article, actions become gerunds ("opening the
+    hive")."""
     relation = without_unit(relation)
     if about.islower() and about.replace(" ", "").isalpha():
         about = deed if (deed := as_type(about)) != about else with_article(about)
@@ -65,7 +66,7 @@ def in_korean(relation: Relation, about: str, dated: bool = False, person: bool 
 
 
 def without_unit(relation: Relation) -> Relation:
-    """A measure as it is asked for: the price, not the price euros."""
+    """The label without its unit, as people ask for it: the price, not the price euros."""
     words = relation.label.split()
     measures = with_unit("1", '"1"', relation) != "1" and words[-1].lower().removesuffix("s") not in PERIODS
     if not measures:

@@ -13,7 +13,7 @@ from kgqa.qa.render import Edit, short_words, shown_edges
 from kgqa.types import Answer, NodeRole, Subgraph
 
 MAX_REMOVED = 3
-"""Facts that are drawn as removed: of a thing that is gone there are dozens."""
+"""Maximum number of removed facts drawn; removing an entity can remove dozens."""
 COLOURS = {
     NodeRole.QUESTION: "#bcd7ff",
     NodeRole.PASSAGE: "#c4ebc9",
@@ -26,7 +26,7 @@ QUIET_COLOURS = {False: "#666666", True: "#a8a8a8"}
 
 
 def near_edges(answer: Answer, limit: int) -> list[int]:
-    """Facts near the answer; where it is no concept, those among the most relevant `limit` concepts."""
+    """Facts near the answer; if it is no concept, those among the `limit` most relevant concepts."""
     if found := shown_edges(answer, limit):
         return found
     graph = answer.evidence.subgraph
@@ -43,9 +43,9 @@ def near_edges(answer: Answer, limit: int) -> list[int]:
 
 
 def picked_edges(answer: Answer, limit: int) -> list[int]:
-    """Facts to draw: what leads to the answer alone (limit 0), or the facts around it until `limit` concepts are used.
+    """Facts to draw: only those that lead to the answer (limit 0), or also those around it, up to `limit` concepts.
 
-    Of several facts between two concepts one is drawn, unless they lie on a path; more are in the way.
+    Of several facts between two concepts only one is drawn, unless they lie on a path: more would clutter the picture.
     """
     if not limit:
         return list(leading_steps(answer)) or near_edges(answer, 4)
@@ -62,7 +62,7 @@ def picked_edges(answer: Answer, limit: int) -> list[int]:
 
 
 def leading_steps(answer: Answer) -> dict[int, bool]:
-    """The facts of the best path, or of the path to each of several things: whether each is walked as it is stored."""
+    """Facts of the best path, or of the paths to each of several answers -> whether each is followed head to tail."""
     several = [item.path for item in answer.items if item.path]
     paths = several or answer.evidence.paths[:1]
     return {edge: way for path in paths for edge, way in zip(path.steps, path.forward, strict=True)}
@@ -71,10 +71,10 @@ def leading_steps(answer: Answer) -> dict[int, bool]:
 def to_dot(
     answer: Answer, limit: int, dark: bool = False, narrow: bool = False, removed: Sequence[Edit] = ()
 ) -> str:
-    """Graphviz DOT of the evidence, laid out from what was said (left, or on top where narrow) to the answer.
+    """Graphviz DOT of the evidence, laid out from the linked concepts (left, or on top if `narrow`) to the answer.
 
-    Nodes are coloured by role; what leads to the answer is bold and walks straight, the rest stays pale, and facts that
-    were removed are dashed. The ids of arrows are f and the row of a fact, or x and the place in `removed`.
+    Nodes are coloured by role; what leads to the answer is bold and straight, the rest is pale, and removed facts are
+    dashed. The ids of edges are f with the index of a fact, or x with the index in `removed`.
     """
     graph = answer.evidence.subgraph
     edges = picked_edges(answer, limit)
@@ -100,15 +100,16 @@ def to_dot(
         facts.append(Drawn(head, _words(graph, relation), tail, edge in ways, forward, f"f{edge}"))
     for place, edit in ghosts.items():
         ends = ids[edit.triple.head], ids[edit.triple.tail]
-        lays_out = bool(new.keys() & set(ends))  # what is there already stays where it is
+        # a removed fact must not move the nodes that are there already
+        lays_out = bool(new.keys() & set(ends))
         drawn = Drawn(ends[0], short_words(edit.relation), ends[1], id=f"x{place}", is_removed=True)
         facts.append(drawn._replace(lays_out=lays_out))
     return dot(named, facts, on_path | (answers if ways else set()), dark, narrow)
 
 
 def ghosts_of(graph: Subgraph, edits: Sequence[Edit], drawn: Collection[str]) -> dict[int, Edit]:
-    """Of edits by their place those facts to draw as removed: not there any more, and one between two concepts; first
-    those between what is drawn."""
+    """The edits, by index, to draw as removed facts: no longer in the graph, at most one between two concepts; first
+    those between concepts that are drawn."""
     there = {(t.head, t.relation, t.tail) for t in graph.triples}
     pairs: set[frozenset[str]] = set()
     found = {}
@@ -128,7 +129,7 @@ def ghosts_of(graph: Subgraph, edits: Sequence[Edit], drawn: Collection[str]) ->
 
 
 def _leads_on(graph: Subgraph, head: int, tail: int, answers: Collection[int]) -> bool:
-    """Whether a fact is drawn from its head to its tail: not out of the answer, not into what was said."""
+    """Whether a fact is laid out from head to tail: not out of the answer, not into a linked concept."""
     asked = (NodeRole.QUESTION, NodeRole.PASSAGE)
     if head in answers or tail in answers:
         return head not in answers
@@ -136,7 +137,7 @@ def _leads_on(graph: Subgraph, head: int, tail: int, answers: Collection[int]) -
 
 
 class Drawn(NamedTuple):
-    """A fact in a picture. `forward` tells whether it is laid out from its head to its tail."""
+    """A fact in a picture. `forward`: it is laid out from head to tail."""
 
     head: int
     words: str
@@ -155,7 +156,7 @@ def dot(
     dark: bool = False,
     narrow: bool = False,
 ) -> str:
-    """Graphviz DOT of (id, label, colour) nodes and facts; the `bold` nodes stand out, where there are any."""
+    """Graphviz DOT of (id, label, colour) nodes and facts; `bold` nodes are emphasized."""
     quiet, path = QUIET_COLOURS[dark], PATH_COLOURS[dark]
     lines = [
         "digraph evidence {",
@@ -191,7 +192,8 @@ def _words(graph: Subgraph, relation: int) -> str:
 
 
 def quote(text: str, width: int = 24) -> str:
-    """A DOT string literal, wrapped at `width` and cut after three lines; nothing in a label can leave it."""
+    """A DOT string literal, wrapped at `width` and cut after three lines; escaped, so that a label cannot inject
+    DOT."""
     flat = " ".join(text.split())
     rows = textwrap.wrap(flat, width, max_lines=3, placeholder=" …") or [""]
     return '"' + "\\n".join(row.replace("\\", "\\\\").replace('"', '\\"') for row in rows) + '"'

@@ -1,4 +1,4 @@
-"""Work that takes longer than a second: done in a thread, with a bar, and stopped or left at any time."""
+"""Jobs that take longer than a second: run in a thread with a progress bar; can be stopped or left at any time."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ SHOWN_EVERY_S = 0.1
 
 
 class Job(Generic[Part]):
-    """Parts of some work, one after the other in a thread of its own; it goes on while its visitor looks elsewhere.
+    """Parts of a job, run one after the other in a thread; it continues while its visitor looks at other pages.
 
-    `note` may be set by a part, to say what it is at.
+    A part may set `note` to say what it is doing.
     """
 
     def __init__(self, parts: Sequence[Callable[[], Part]], words: str) -> None:
@@ -31,11 +31,11 @@ class Job(Generic[Part]):
 
     @property
     def runs(self) -> bool:
-        """Whether there is more to come."""
+        """Whether it is still running."""
         return self._thread.is_alive()
 
     def stop(self) -> None:
-        """Let it end; what is done is kept."""
+        """Stop it after the current part; finished parts are kept."""
         self.is_stopped = True
 
     def _work(self) -> None:
@@ -52,7 +52,7 @@ class Job(Generic[Part]):
 
 
 def follow(job: Job[Any], each: Callable[[], object] = lambda: None) -> None:
-    """Show how far a job is, with Stop, until it ends; `each` is called whenever a part is done.
+    """Show a job's progress with a Stop button until it ends; `each` is called whenever a part is done.
 
     Raises:
         Exception: what one of its parts raised.
@@ -74,10 +74,10 @@ def follow(job: Job[Any], each: Callable[[], object] = lambda: None) -> None:
 
 
 def worked(words: str, work: Callable[[Job[Part]], Part], key: object = None) -> Part | None:
-    """What a single piece of work gives, under the same bar; None where it was stopped.
+    """The result of a single piece of work, under the same progress bar; None if it was stopped.
 
-    A click or a component's message ends a run of the page and begins another: work of the same `key` goes on in it,
-    any other is stopped.
+    A click or a component's message ends a run of the page's script and starts another: work with the same `key`
+    continues in it, any other is stopped.
 
     Raises:
         Exception: what it raised.
@@ -98,7 +98,7 @@ def worked(words: str, work: Callable[[Job[Part]], Part], key: object = None) ->
         state["job"] = key, job
         box.append(job)
         ready.set()
-        job._thread.join(SHOWN_EVERY_S)  # what is quick flickers not
+        job._thread.join(SHOWN_EVERY_S)  # no progress bar flickers for quick work
     try:
         if job.runs and not job.is_stopped:
             follow(job)

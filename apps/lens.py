@@ -1,4 +1,4 @@
-"""A look inside pretrained encoders: guesses for hidden words, verdicts on words, attention. No Streamlit."""
+"""Inspect pretrained encoders: predictions for masked words, replaced-token detection, attention. No Streamlit."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from kgqa.models.pretrained import load_pretrained
 from kgqa.types import InputError
 
 DRAWN_FROM = 50
-"""Guesses among which a corrupted word is drawn."""
+"""Number of top predictions from which a replacement is drawn."""
 
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """A word for a hidden place, and its probability."""
+    """A prediction for a masked word, and its probability."""
 
     word: str
     probability: float
 
 
 def joined(pieces: Iterable[str]) -> str:
-    """Pieces of words as a text; `##` goes on with the word before."""
+    """Word pieces joined to text; `##` continues the word before."""
     return " ".join(pieces).replace(" ##", "")
 
 
 def whole_words(pieces: Sequence[str]) -> list[range]:
-    """Places of the pieces of each word."""
+    """The range of pieces of each word."""
     starts = [at for at, piece in enumerate(pieces) if not at or not piece.startswith("##")]
     return [range(a, b) for a, b in pairwise([*starts, len(pieces)])]
 
@@ -78,7 +78,7 @@ class Lens:
         return [first, *ids[:126], last]
 
     def words(self, text: str) -> list[str]:
-        """The pieces that the encoder reads."""
+        """The word pieces of a text."""
         return [self.tokenizer.id_to_token(i) for i in self._ids(text)]
 
     def _run(self, rows: list[list[int]]) -> Any:
@@ -88,9 +88,9 @@ class Lens:
             return self.model(input_ids=torch.tensor(rows), output_attentions=True)
 
     def guesses(self, text: str, count: int = 6) -> list[list[Guess]]:
-        """The best words for each [MASK], best first: whole ones, without those that stand in the text already.
+        """The best predictions for each [MASK]: whole words that are not in the text already.
 
-        A small encoder likes to repeat what it has just read, which tells nobody anything.
+        Small encoders tend to repeat words of the text, which would be uninformative.
         """
         ids = self._ids(text)
         probabilities = self._run([ids]).logits[0].softmax(-1)
@@ -106,9 +106,9 @@ class Lens:
         return found
 
     def each_hidden(self, text: str) -> list[tuple[str, float, Guess]]:
-        """For each word: its probability when it is hidden, and the best word there.
+        """For each word: its probability when it is masked, and the best prediction.
 
-        Of a word in several pieces all are hidden together, and their probabilities are multiplied.
+        The pieces of a word are masked together, and their probabilities are multiplied.
         """
         ids = self._ids(text)
         words = [[at + 1 for at in word] for word in whole_words(self.words(text)[1:-1])]
@@ -125,10 +125,10 @@ class Lens:
         return found
 
     def corrupted(self, text: str, seed: int = 0, share: float = 0.25) -> tuple[str, list[tuple[str, str]]]:
-        """The text with some words drawn anew from the guesses, as a generator does for a discriminator.
+        """The text with some words sampled anew from the predictions, as a generator does for a discriminator.
 
-        Also, for each word, what stood there and what stands there now (Clark et al., 2020, section 2). Words are
-        hidden and drawn whole: half a word is no word.
+        Also returns the pair of original and new word for each word (Clark et al., 2020, section 2). Only whole words
+        are masked and replaced.
         """
         ids = [i for i in self._ids(text)[1:-1] if i != self.mask]
         pieces = [self.tokenizer.id_to_token(i) for i in ids]
@@ -157,19 +157,20 @@ class Lens:
     def attention(
         self, text: str, layer: int, head: int | None = None
     ) -> tuple[list[str], list[list[float]]]:
-        """Words, and how much each of them (row) looks at each (column), in one head or in the mean of all.
+        """Words, and the attention of each (row) to each (column), of one head or averaged over all heads.
 
-        What goes to the marks around a sentence is left out, and the rest of each row shared out anew; the pieces
-        of a word look together (mean) and are looked at together (sum).
+        Attention to [CLS] and [SEP] is left out and each row is normalized again; over the pieces of a word, rows are
+        averaged and columns summed.
         """
         weights = self._run([self._ids(text)]).attentions[layer][0]
         chosen = weights.mean(0) if head is None else weights[head]
         return _looks(self.words(text)[1:-1], chosen[1:-1, 1:-1])
 
     def softened(self, text: str, temperatures: Sequence[float], count: int = 6) -> list[list[Guess]]:
-        """For the first [MASK] the likeliest words and, for each temperature, their probabilities.
+        """The likeliest words for the first [MASK] with their probabilities at each temperature.
 
-        What a student learns from a teacher (Hinton et al., 2015): the higher, the more of the lesser guesses shows.
+        They are the soft targets of distillation (Hinton et al., 2015): a higher temperature gives unlikely words more
+        weight.
         """
         ids = self._ids(text)
         if self.mask not in ids:
@@ -183,7 +184,7 @@ class Lens:
 
 
 class TextGenerator:
-    """A causal language model of a folder: what it goes on with, and where its words look.
+    """A causal language model of a folder: generation and attention.
 
     Raises:
         InputError: the folder holds none.
@@ -201,13 +202,13 @@ class TextGenerator:
         self.num_heads: int = self.language.model.config.num_attention_heads
 
     def generate(self, text: str, tokens: int, temperature: float, seed: int = 0) -> str:
-        """What comes after a text."""
+        """A continuation of a text."""
         return self.prompter.generate(text, tokens, temperature=temperature, seed=seed).strip()
 
     def attention(
         self, text: str, layer: int, head: int | None = None
     ) -> tuple[list[str], list[list[float]]]:
-        """As `Lens.attention`; no word looks at one that stands after it."""
+        """As `Lens.attention`, but causal: no attention to later words."""
         import torch
 
         ids = self.language.tokenizer.encode(text, add_special_tokens=False).ids[:126]
@@ -220,7 +221,7 @@ class TextGenerator:
 
 
 def _looks(pieces: Sequence[str], inner: Any) -> tuple[list[str], list[list[float]]]:
-    """Words of pieces, and of the pieces' attention (T, T) how much each word looks at each."""
+    """Words, and the attention between them, from pieces and their attention (T, T)."""
     words = whole_words(pieces) if pieces else []
     rows = []
     for looks in words:
@@ -232,7 +233,7 @@ def _looks(pieces: Sequence[str], inner: Any) -> tuple[list[str], list[list[floa
 
 
 class Discriminator:
-    """An encoder that tells which words were replaced, with its head (ELECTRA's layout), of a folder.
+    """A discriminator of replaced tokens (an encoder with its head, in ELECTRA's layout) of a folder.
 
     Raises:
         InputError: the folder holds none, or only the encoder without that head.

@@ -1,4 +1,4 @@
-"""The app: pages, language, and the questions asked so far. Run by `kgqa app`."""
+"""The app: pages, language and history. Run by `kgqa app`."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ STYLE = """
   .stMainBlockContainer h3{font-size:1.1rem}
 }
 """
-# Streamlit's own words on the uploader; its label says the rest
+# replaces Streamlit's English text on the uploader; its label says the rest
 KOREAN = """
 [data-testid=stFileUploaderDropzoneInstructions]{display:none}
 [data-testid=stFileUploaderDropzone] button p{font-size:0}
@@ -75,7 +75,7 @@ PAGES = {
 
 
 def main() -> None:
-    """Navigation around the page that was asked for."""
+    """Navigation around the requested page."""
     st.set_page_config(page_title="kgqa", page_icon=str(ICON), layout="wide")
     state = st.session_state
     saved = state.setdefault("saved", {})
@@ -84,7 +84,7 @@ def main() -> None:
         state["language"] = saved["language"] = asked if asked in LANGUAGES else "en"
         state["caution"] = saved["caution"] = CAUTION
     st.html(f"<style>{STYLE}{DARK if is_dark() else ''}{KOREAN if language() == 'ko' else ''}</style>")
-    if code := st.query_params.get("room"):  # a pupil sees the vote alone
+    if code := st.query_params.get("room"):  # a pupil sees only the vote
         voting.pupil(code)
         return
     pages = {
@@ -95,7 +95,7 @@ def main() -> None:
         st.html(f"<style>{voting.LARGE}</style>")
     state.update({f"{name}_page": page for name, page in pages.items()})
     chosen = st.navigation(list(pages.values()), position="top")
-    if state.get("page") != chosen.url_path:  # Streamlit forgets a widget's value when its page is left
+    if state.get("page") != chosen.url_path:  # Streamlit drops a widget's value when its page is left
         state["page"] = chosen.url_path
         state.update(saved)
     with st.container(horizontal=True, key="pages"):  # on a phone Streamlit hides its own menu

@@ -1,4 +1,4 @@
-"""Text to HTML and Markdown that shows it as it is: nothing in a passage or label becomes markup."""
+"""Escaped HTML and Markdown: nothing in a passage or label becomes markup."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ QUIET = "opacity:.75;font-size:.9rem"
 
 
 def escaped(text: str) -> str:
-    """Text inside HTML."""
+    """Text escaped for HTML."""
     return html.escape("".join(c for c in text if c >= " " or c in "\n\t"))
 
 
 def plain(text: str) -> str:
-    """Text inside Streamlit's Markdown (labels, messages): no emphasis, links, colours, emoji or formulas."""
+    """Text escaped for Streamlit's Markdown (labels, messages): no emphasis, links, colours, emoji or formulas."""
     flat = " ".join(text.split())
     # the word joiner keeps :names: from becoming emoji or colours, and stays out of addresses
     flat = re.sub(r":(?=\S*:)", ":\u2060", flat)
@@ -27,9 +27,9 @@ def plain(text: str) -> str:
 
 
 def mentions(graph: Subgraph, part: NodeRole, text: str) -> list[tuple[int, int, str]]:
-    """Linked stretches of a text with the concepts they mean; longer ones hide those inside them.
+    """Linked mentions of a text with their concepts; longer ones hide those inside them.
 
-    What begins within a word is a part of another, as an ending of a Korean name is.
+    Mentions that start within a word are skipped: they are parts of another name, as with Korean endings.
     """
     said: dict[tuple[int, int], list[str]] = {}
     for link in graph.links:
@@ -44,7 +44,7 @@ def mentions(graph: Subgraph, part: NodeRole, text: str) -> list[tuple[int, int,
 
 
 def annotated(text: str, linked: Sequence[tuple[int, int, str]], span: Span | None = None) -> str:
-    """A text as HTML: linked concepts (in order, apart) underlined with a tooltip, the span marked."""
+    """A text as HTML: linked concepts (sorted, disjoint) underlined with a tooltip, the span highlighted."""
     if span is None:
         return _underlined(text, linked, 0, len(text))
     before = _underlined(text, linked, 0, span.start)
@@ -67,7 +67,7 @@ def _underlined(text: str, linked: Sequence[tuple[int, int, str]], first: int, l
 
 
 def bars(rows: Iterable[tuple[str, float, str]], largest: float = 1.0) -> str:
-    """A bar chart as HTML: (words, value, note) a row; values below zero get the other colour."""
+    """A bar chart as HTML with rows (words, value, note); negative values get the other colour."""
     items = []
     for words, value, note in rows:
         width = min(abs(value) / largest, 1.0) * 100 if largest else 0.0
@@ -88,7 +88,7 @@ def listed(lines: Iterable[str], tag: str = "ul") -> str:
 
 
 def meter(value: float, colour: str, words: str) -> str:
-    """A share as a bar, and in words of the same colour beside it."""
+    """A share as a bar, with words of the same colour beside it."""
     return (
         '<div style="display:flex;align-items:center;gap:.6rem;margin-top:.2rem">'
         '<div style="flex:0 0 7rem;height:.5rem;'
@@ -99,8 +99,8 @@ def meter(value: float, colour: str, words: str) -> str:
 
 
 def chain(nodes: Sequence[tuple[str, str]], steps: Sequence[tuple[str, bool]]) -> str:
-    """A path as a picture: (label, colour) of its concepts, and between each two the words of a fact, and whether it is
-    said onwards."""
+    """A path as a picture: (label, colour) of its concepts, and for each step the words of the fact and whether it is
+    followed from head to tail."""
     box = "border-radius:.4rem;padding:.1rem .5rem;color:#1a1a1a;border:1px solid rgba(128,128,128,.6)"
     parts = []
     for number, (label, colour) in enumerate(nodes):

@@ -1,4 +1,4 @@
-"""What all visitors share (readers, the shipped graph), and what one visitor has chosen."""
+"""Shared resources (readers, the shipped graph), and the settings of the current visitor."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from kgqa.settings import DEFAULT_READER, SMALLER, find_model, shipped_readers
 from kgqa.types import CAUTION, NO, YES, Answer, InputError, KnowledgeGraph, NodeRole, Relation
 
 MAX_KEPT = 200
-"""Answers that are kept, so that nothing is computed twice."""
+"""Maximum number of cached answers."""
 Reading = Callable[[Callable[[str], object]], Answer]
-"""Finds an answer, and tells of each step on the way."""
+"""Finds an answer and reports each step."""
 WARM_UP = Question("What is it used for?", (), Passage("I dug the ground."))
 SLOW_S = 2.0
-"""Seconds an answer may take before the smaller reader stands in unasked."""
+"""Seconds that an answer may take before the smaller reader is chosen automatically."""
 
 
 @st.cache_resource(show_spinner=False)
 def shared_answerer() -> Answerer:
     """The reader over the graph that the app was started with; loaded once, for all visitors."""
     answerer = Answerer.load(os.environ.get("KGQA_MODEL") or DEFAULT_READER, shared_graph(), device=_device())
-    answerer.answer(WARM_UP)  # what is built on first use is built now
+    answerer.answer(WARM_UP)  # lazily built parts are built now, not for the first visitor
     return answerer
 
 
@@ -50,7 +50,7 @@ def shared_graph() -> KnowledgeGraph:
 
 @st.cache_resource(show_spinner=False)
 def served() -> ServedAnswerer | None:
-    """The service that answers for this app, where it was started with one.
+    """The service that answers for this app, if it was started with one.
 
     Raises:
         InputError: it cannot be reached, or serves another graph.
@@ -66,7 +66,7 @@ def reader(folder: str) -> Answerer:
 
 
 def quicker() -> str:
-    """The folder of the smaller reader, where it can stand in for the larger that the app was started with."""
+    """The folder of the smaller reader, if it can replace the larger one that the app was started with."""
     own = find_model(os.environ.get("KGQA_MODEL") or DEFAULT_READER).name
     stands_in = own == DEFAULT_READER and not os.environ.get("KGQA_SERVER")
     return readers().get(SMALLER, "") if stands_in else ""
@@ -74,14 +74,14 @@ def quicker() -> str:
 
 @st.cache_resource(show_spinner=False)
 def is_slow() -> bool:
-    """Whether an answer takes so long here that the smaller reader stands in unasked."""
+    """Whether answers take so long on this machine that the smaller reader is chosen automatically."""
     begin = time.perf_counter()
     shared_answerer().answer_many([WARM_UP])
     return time.perf_counter() - begin > SLOW_S
 
 
 def is_quick() -> bool:
-    """Whether this visitor asks the smaller reader."""
+    """Whether this visitor uses the smaller reader."""
     return bool(quicker()) and bool(st.session_state["quick"] if "quick" in st.session_state else is_slow())
 
 
@@ -90,13 +90,13 @@ def _device() -> str:
 
 
 def readers() -> dict[str, str]:
-    """All readers that are here, name -> folder: those named when the app started, and shipped ones."""
+    """All available readers, name -> folder: those named when the app started, and shipped ones."""
     named = [folder for folder in os.environ.get("KGQA_READERS", "").split(os.pathsep) if folder]
     return {folder.name: str(folder) for folder in [*map(Path, named), *shipped_readers()]}
 
 
 def others() -> dict[str, str]:
-    """Those among them to compare with: all but the one that answers this visitor."""
+    """The readers to compare with: all but the one that answers this visitor."""
     own = quicker() if is_quick() else find_model(os.environ.get("KGQA_MODEL") or DEFAULT_READER)
     return {
         name: folder for name, folder in readers().items() if Path(folder).resolve() != Path(own).resolve()
@@ -119,7 +119,7 @@ def spoken_relation(relation: Relation) -> Relation:
 
 
 def relation_words(relation: Relation) -> str:
-    """A relation in short in the visitor's language."""
+    """The short label of a relation in the visitor's language."""
     return short_words(spoken_relation(relation))
 
 
@@ -129,24 +129,24 @@ def is_dark() -> bool:
 
 
 def caution() -> float:
-    """The confidence below which this visitor wants to hear "I don't know"."""
+    """The visitor's no-answer threshold: the confidence below which they want to see "I don't know"."""
     return float(st.session_state.get("caution", CAUTION))
 
 
 def in_words(text: str, guess: str, confidence: float) -> str:
-    """An answer as it is said wherever it stands: given, guessed, or none."""
+    """The text shown for an answer: given, guessed, or none."""
     if confidence < caution():
         return say("unknown_perhaps", answer=spoken(guess)) if guess else say("unknown")
     return spoken(text) if text else say("no_answer")
 
 
 def said(answer: Answer) -> str:
-    """The same of an answer itself."""
+    """The same for an `Answer`."""
     return in_words(in_full(answer), perhaps(answer), answer.confidence)
 
 
 def knows_no_word(answer: Answer) -> bool:
-    """Whether neither the graph nor English has a word of the question, nor its passage or choices: it is nonsense."""
+    """Whether no word of the question is known to the graph, to English, its passage or its choices: it is nonsense."""
     question, graph = answer.question, answer.evidence.subgraph
     linked = any(link.part is NodeRole.QUESTION for link in graph.links)
     if linked or question.choices or served() is not None or answer.evidence.query:
@@ -155,7 +155,7 @@ def knows_no_word(answer: Answer) -> bool:
     if not asked or asked & {word for word, _, _ in words(question.passage_text)}:
         return False
     asked_in = language_of(question.text)
-    if asked_in != "en":  # there is no list of Korean words here; of other languages nothing is linked
+    if asked_in != "en":  # no word list for Korean here; other languages have no entity links to go by
         return asked_in == "ko" and (answer.text is None or answer.confidence < CAUTION)
     return not any(is_known(word) or word in STOP_WORDS for word in asked)
 
@@ -167,7 +167,7 @@ def is_unread(question: Question) -> bool:
 
 
 def tongue(text: str) -> str:
-    """The attribute that tells a screen reader the language of a text which is not in the page's own."""
+    """The HTML attribute `lang` for a text that is not in the language of the page, for screen readers."""
     code = language_of(text)
     return f' lang="{code}"' if code != language() else ""
 
@@ -178,7 +178,7 @@ def spoken(text: str) -> str:
 
 
 def answerer() -> Answerer | ServedAnswerer:
-    """What answers over the graph that this visitor has chosen: a reader here, or the service.
+    """The answerer over the graph that this visitor has chosen: a reader in this process, or the service.
 
     Raises:
         InputError: no reader is there.
@@ -187,7 +187,7 @@ def answerer() -> Answerer | ServedAnswerer:
 
 
 def answerer_here() -> Answerer:
-    """The reader in this process over the graph that this visitor has chosen: for what looks inside it.
+    """The reader in this process over the graph that this visitor has chosen, for pages that inspect it.
 
     Raises:
         InputError: no reader is there.
@@ -204,12 +204,12 @@ def answerer_here() -> Answerer:
 
 @st.cache_resource(show_spinner=False)
 def _kept() -> OrderedDict[tuple[object, ...], Answer]:
-    """Answers to the last questions of all visitors, by the question, the reader and the graph's content."""
+    """Cache of the last answers of all visitors, by question, reader and content of the graph."""
     return OrderedDict()
 
 
 def _once(asked: Answerer | ServedAnswerer, work: Callable[[], Answer | None], *key: object) -> Answer | None:
-    """What a piece of work gives, done anew where it is not kept: what a graph on the network says may change."""
+    """The cached result of `work`; not cached for a graph on the network, whose facts may change."""
     kept = _kept()
     if asked.graph.is_remote:
         return work()
@@ -223,8 +223,8 @@ def _once(asked: Answerer | ServedAnswerer, work: Callable[[], Answer | None], *
 
 
 def answered(question: Question, within: Callable[[Reading], Answer | None]) -> Answer | None:
-    """The answer over the graph that this visitor has chosen, found `within` something that shows how far it is and may
-    give nothing; it hands on who is to be told of each step.
+    """The answer over the graph that this visitor has chosen. `within` runs the work under a progress display: it
+    passes on a callback for the steps, and returns None if the visitor stopped it.
 
     Raises:
         InputError: as `Answerer.answer_many`.
@@ -236,7 +236,7 @@ def answered(question: Question, within: Callable[[Reading], Answer | None]) -> 
 
 
 def explained(answer: Answer, within: Callable[[Callable[[], Answer]], Answer | None]) -> Answer | None:
-    """The answer with what decides it first, as `Answerer.explained` finds it, `within` something as `answered`.
+    """The answer with its deciding facts first, by `Answerer.explained`, `within` a progress display as in `answered`.
 
     Raises:
         InputError: a service does not answer.
@@ -247,8 +247,8 @@ def explained(answer: Answer, within: Callable[[Callable[[], Answer]], Answer | 
 
 @st.cache_resource(show_spinner=False)
 def pair(language: str) -> tuple[Answer, ...]:
-    """The answers to the pair of examples that the first screen shows, computed once for all visitors and kept for whom
-    looks closer: by the reader that answers unless another is chosen.
+    """The answers to the pair of examples on the first screen, by the default reader; computed once for all visitors
+    and cached for those who open one of them.
 
     Raises:
         InputError: as `answered`.
@@ -274,12 +274,12 @@ def download(label: str, content: Callable[[], str | bytes], name: str, kind: st
 
 
 def complain(error: InputError) -> None:
-    """Bad input as one sentence."""
+    """Show an input error as one sentence."""
     from apps.markup import plain
 
     st.error(plain(in_language(str(error))))
 
 
 def in_language(message: str) -> str:
-    """What the package says of bad input, in the visitor's language."""
+    """An error message of the package in the visitor's language."""
     return problem(message, language())

@@ -1,4 +1,4 @@
-"""`python -m apps.serve`: load the reader, then serve the app, so that nobody waits for the first answer."""
+"""`python -m apps.serve`: load the reader before the app is served, so that nobody waits for the first answer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ READY_S = 120
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Serve the app until it is stopped. Bad input ends in one line and exit code 2."""
+    """Serve the app until it is stopped. Input errors end with one line and exit code 2."""
     parser = argparse.ArgumentParser(prog="python -m apps.serve", description="Serve the app.")
     parser.add_argument("--port", type=int, default=8501)
     parser.add_argument("--address", default="127.0.0.1")
@@ -28,8 +28,8 @@ def main(arguments: list[str] | None = None) -> None:
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # spinning threads slow every other process down
     os.environ.setdefault(
         "OMP_NUM_THREADS", "1"
-    )  # a second one brings a visitor nothing, the next one misses it
-    logging.getLogger("streamlit").setLevel(logging.ERROR)  # it warns that no page is open yet
+    )  # a second thread hardly speeds up one answer, but slows down the next visitor's
+    logging.getLogger("streamlit").setLevel(logging.ERROR)  # it would warn that no page is open yet
     from kgqa.types import InputError
 
     try:
@@ -37,7 +37,7 @@ def main(arguments: list[str] | None = None) -> None:
         print("Opening the reader and the graph ...", file=sys.stderr, flush=True)
         from apps.resources import pair
 
-        pair("en")  # the first screen; that of other languages is made while it is looked at
+        pair("en")  # the first screen; other languages are computed when they are shown
     except InputError as error:
         print(f"kgqa: {error}", file=sys.stderr)
         sys.exit(2)
@@ -52,21 +52,22 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def streamlit_arguments(address: str, port: int) -> list[str]:
-    """How Streamlit is called: it asks for no e-mail, counts nobody and looks up no outer address."""
+    """Streamlit's options: no prompt for an e-mail, no telemetry, no lookup of the external address."""
     options = {
         "server.port": port,
         "server.address": address,
-        "server.headless": "true",  # else a first start asks for an e-mail, and fails without a terminal
+        # else the first start asks for an e-mail address, and fails without a terminal
+        "server.headless": "true",
         "browser.gatherUsageStats": "false",
         "logger.level": "error",
-        "logger.hideWelcomeMessage": "true",  # it asks a stranger for this machine's outer address
+        "logger.hideWelcomeMessage": "true",  # it would ask a third party for this machine's external address
     }
     script = str(Path(__file__).with_name("asgi.py" if find_spec("streamlit.starlette") else "main.py"))
     return ["run", script, *(word for name, value in options.items() for word in (f"--{name}", str(value)))]
 
 
 def check_free(address: str, port: int) -> None:
-    """Find out whether the app can listen there, before anything is loaded.
+    """Check that the app can listen there, before anything is loaded.
 
     Raises:
         InputError: the port is taken or not allowed, or the address is not one of this machine.
@@ -86,7 +87,7 @@ def check_free(address: str, port: int) -> None:
 
 
 def url_of(address: str, port: int) -> str:
-    """Where a browser on this machine finds the app."""
+    """The URL of the app for a browser on this machine."""
     host = ANYWHERE.get(address, address)
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
@@ -97,7 +98,7 @@ def has_display() -> bool:
 
 
 def announce(url: str, opens: bool) -> None:
-    """Once the app answers, say where it is, and open it in a browser if asked to."""
+    """Wait until the app responds, print its URL, and open it in a browser if requested."""
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     for _ in range(READY_S * 10):
         try:

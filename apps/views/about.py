@@ -1,4 +1,4 @@
-"""What this is, what it is good at, and what it cannot do."""
+"""About page: purpose, strengths and limitations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An answer on the page: what it is, how sure, where it was read, and what visitors think of it."""
+"""An answer on the page: its text, confidence and source, the annotated passage, and feedback."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ SCALE = {
     "unsure": (0.5, "#8a5f00", "#e3b550"),
     "guess": (0.0, "#666666", "#b0b0b0"),
 }
-"""Words for a confidence (keys of texts): the least that they are said of, and their colour on light and dark."""
+"""Words for a confidence (keys of texts): from which value they are used, and their colour on light and dark."""
 
 
 def headline(answer: Answer, before: Answer | None = None) -> None:
-    """The answer in large, or that it is not known, with the best guess in small; after an edit, what it was before."""
+    """The answer in large type, or "not known" with the best guess in small type; after an edit, also the answer
+    before."""
     guessed, notes = is_guess(answer, caution()), []
     large, small = in_two_sizes(answer)
     own = not guessed and answer.text is not None
@@ -47,7 +48,7 @@ def headline(answer: Answer, before: Answer | None = None) -> None:
 
 
 def in_two_sizes(answer: Answer) -> tuple[str, str]:
-    """An answer in large; or that it is not known, with the guess in small."""
+    """Large and small text of an answer: the answer, or "not known" and the guess."""
     if not is_guess(answer, caution()):
         return spoken(in_full(answer)) or say("no_answer"), ""
     guess = perhaps(answer)
@@ -55,7 +56,7 @@ def in_two_sizes(answer: Answer) -> tuple[str, str]:
 
 
 def turned(answer: Answer) -> None:
-    """Where to turn with a question of harm, in place of an answer."""
+    """A referral to help, instead of an answer to a question about harm."""
     st.html(
         '<div role="status" aria-live="polite" style="border-left:.35rem solid #6b7bb8;padding:.5rem 1rem;'
         f'font-size:1.2rem;line-height:1.6;max-width:45rem">{escaped(turn_to(answer.question, answer.harm))}</div>'
@@ -63,7 +64,7 @@ def turned(answer: Answer) -> None:
 
 
 def certainty(answer: Answer) -> str:
-    """How sure an answer is, and how many things it is, in the same words wherever it stands."""
+    """Confidence and number of answers, in the same words everywhere."""
     things = [say("things", count=len(answer.items))] if answer.items else []
     sure = f"{say(sureness(answer.confidence))} ({say('confidence', percent=f'{answer.confidence:.0%}')})"
     return " · ".join([*things, sure])
@@ -83,13 +84,13 @@ def sureness(confidence: float) -> str:
 
 
 def colour_of(confidence: float) -> str:
-    """The colour of a confidence, of its bar and its words alike."""
+    """The colour of a confidence, for its bar and its words."""
     _, light, dark = SCALE[sureness(confidence)]
     return dark if is_dark() else light
 
 
 def read_text(answer: Answer) -> None:
-    """The passage with the linked concepts underlined and the answer marked in place."""
+    """The passage with linked concepts underlined and the answer highlighted."""
     text = answer.question.passage_text
     if not text:
         return
@@ -103,7 +104,7 @@ def read_text(answer: Answer) -> None:
 
 
 def rate(answer: Answer) -> None:
-    """Thumbs up or down, with what would have been right; kept on this machine alone."""
+    """Thumbs up or down, with the right answer; stored only on this machine."""
     times = st.session_state.get("times_asked", 0)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.html(f'<span style="{QUIET}">{escaped(say("was_it_right"))}</span>', width="content")

@@ -1,4 +1,4 @@
-"""Ask a question; see the answer, why it was given, and what would change it."""
+"""Ask page: the question form, the answer, its explanation and counterfactuals."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def page() -> None:
 
 
 def two_purposes() -> None:
-    """What this is, seen at once: one question about two passages, answered, each with its path as a picture."""
+    """The introduction: one question about two passages, with both answers and their paths."""
     try:
         answers = pair(language())
     except InputError as error:
@@ -101,7 +101,7 @@ def two_purposes() -> None:
 
 
 def reasoned(answer: Answer) -> Answer:
-    """The answer, which is on the page by now, with what decides it; without that where it was stopped or fails."""
+    """The answer, which is on the page already, with its attribution; unchanged if that was stopped or failed."""
     kept: tuple[Answer, Answer] | None = st.session_state.get("reasoned")
     if kept is not None and kept[0] is answer:
         return kept[1]
@@ -115,7 +115,7 @@ def reasoned(answer: Answer) -> Answer:
 
 
 def gallery(whole: bool) -> None:
-    """Examples, one click each, as cards that wrap; the pair among them where it is not shown already."""
+    """Examples as cards, one click each; with the pair of the introduction if that is not shown already."""
     number = 0
     for title, examples in gallery_of(language()).items():
         pairs = title == "gallery_pair"
@@ -129,17 +129,17 @@ def gallery(whole: bool) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.button(say("own_example"), on_click=fill_own, key="example_own", icon=":material/hive:")
         for name in ("own_page", "learn_page"):
-            if name in st.session_state:  # a page by itself has no others
+            if name in st.session_state:  # a page run alone has no others to link to
                 st.page_link(st.session_state[name], label=say(name))
 
 
 def form(answer: Answer | None) -> None:
-    """What is asked. Once it is answered the passage is folded, so that the answer is in view."""
+    """The question form. After an answer the passage is folded, so that the answer is in view."""
     passage = " ".join(st.session_state.get("passage", "").split())
     if answer is None:
         label = say("passage_box")
     else:
-        # a label that changes with every answer folds a box that the visitor has opened
+        # a label that changed with every answer would fold a box that the visitor has opened
         label = (
             plain(say("passage_kept", start=passage[:70] + "…" * (len(passage) > 70)))
             if passage
@@ -169,30 +169,30 @@ def form(answer: Answer | None) -> None:
 
 
 def to_be_asked() -> None:
-    """Ask what stands in the form, at the beginning of the next run."""
+    """Have the form's question asked at the start of the next run of the page."""
     st.session_state["asked"] = True
 
 
 def ask_again() -> None:
-    """Ask what was answered once more, as when another reader is to answer."""
+    """Ask the last question again, as after a change of reader."""
     st.session_state["asked"] = st.session_state.get("answer") is not None
 
 
 def start_anew() -> None:
-    """An empty form, at an address of its own."""
+    """Empty the form, under a URL of its own."""
     forget()
     st.query_params.clear()
 
 
 def forget() -> None:
-    """Nothing is asked, and nothing of what was asked is kept."""
+    """Clear the question, its answer and their state."""
     for name in FORGOTTEN:
         st.session_state.pop(name, None)
     st.session_state.update(passage="", question="", choices="", asked=False)
 
 
 def fill_from_file() -> None:
-    """The text of a file as the passage."""
+    """Use the text of an uploaded file as the passage."""
     st.session_state.pop("problem", None)
     if (file := st.session_state.get("file")) is not None:
         try:
@@ -202,7 +202,7 @@ def fill_from_file() -> None:
 
 
 def choose_graph() -> None:
-    """Which graph is asked, for a visitor who has opened one."""
+    """Choose between the shared and the custom graph, for a visitor who has opened one."""
     if (own := custom_graph()) is not None:
         options = {"shared": say("shipped_graph"), "own": f"{say('my_graph')}: {plain(own.name)}"}
         st.radio(say("graph"), list(options), format_func=options.__getitem__, key="graph_choice")
@@ -214,13 +214,13 @@ def fill(passage: str, question: str, choices: str) -> None:
 
 
 def fill_own() -> None:
-    """Open a small graph that comes with the app, and ask it something."""
+    """Open the sample graph, and ask a question over it."""
     open_sample(SAMPLE)
     fill(*SAMPLES[SAMPLE])
 
 
 def given() -> Question:
-    """The question that stands in the form."""
+    """The question in the form."""
     state = st.session_state
     lines = tuple(line.strip() for line in state.get("choices", "").splitlines() if line.strip())
     passage = state.get("passage", "")
@@ -228,10 +228,10 @@ def given() -> Question:
 
 
 def ask() -> None:
-    """Answer what stands in the form; the edits of the last question are forgotten.
+    """Answer the question in the form; the edits of the last question are dropped.
 
-    It stays to be asked until its outcome is there: a click or a component's message may end this run and begin
-    another.
+    It stays marked as to be asked until there is a result, since a click or a component's message may end this run of
+    the script and start another.
     """
     state = st.session_state
     for name in FORGOTTEN:
@@ -242,7 +242,7 @@ def ask() -> None:
     try:
         state["passage"] = pasted(state.get("passage", ""))
         question = given()
-        if not question.text.strip():  # said at once, without opening a reader
+        if not question.text.strip():  # checked before a reader is loaded
             raise InputError(say("empty_question"))
         answer = answered(question, under_a_bar)
     except InputError as error:
@@ -255,7 +255,7 @@ def ask() -> None:
     state["times_asked"] = state.get("times_asked", 0) + 1
     question, walked_to = answer.question, state.pop("walk_to", None)
     state["walked"] = walked_to or 0
-    if answer.harm:  # others may use this browser
+    if answer.harm:  # kept out of history and URL: others may use this browser
         st.query_params.clear()
         return
     if walked_to is None:
@@ -266,7 +266,7 @@ def ask() -> None:
     link = link_of(question) | ({"lang": language()} if language() != "en" else {})
     if len(urlencode(link, doseq=True)) > MAX_LINK_CHARACTERS:
         st.query_params.clear()
-    elif link != asked_in_address():  # the same again would forget what Forward leads to
+    elif link != asked_in_address():  # writing the same URL again would clear the browser's Forward history
         st.query_params.from_dict(link)
 
 
@@ -284,13 +284,13 @@ def under_a_bar(reading: Reading) -> Answer | None:
 
 
 def asked_in_address() -> dict[str, str | list[str]]:
-    """The page's address as `link_of` writes it."""
+    """The query parameters of the page's URL, as `link_of` writes them."""
     params = st.query_params
     return {name: params.get_all(name) if name == "c" else params[name] for name in params}
 
 
 def link_of(question: Question) -> dict[str, str | list[str]]:
-    """A question as query parameters, with the graph where it is one of the visitor's own."""
+    """A question as query parameters, with the graph if it is a custom one."""
     link: dict[str, str | list[str]] = {"q": question.text}
     if question.passage_text:
         link["p"] = question.passage_text
@@ -302,7 +302,7 @@ def link_of(question: Question) -> dict[str, str | list[str]]:
 
 
 def went() -> None:
-    """After Back or Forward: what the address names now is shown, the empty form where it names nothing."""
+    """After Back or Forward: show the question of the URL, or the empty form."""
     asked = st.query_params.get("lang", "en")
     st.session_state["language"] = asked if asked in LANGUAGES else "en"
     st.session_state["link_was_read"] = False
@@ -311,7 +311,7 @@ def went() -> None:
 
 
 def read_link() -> None:
-    """Ask, once a session, the question that the page's address holds."""
+    """Ask the question in the page's URL, once per session."""
     if st.session_state.get("link_was_read", False):
         return
     reopen()
@@ -323,7 +323,7 @@ def read_link() -> None:
 
 
 def show(answer: Answer) -> None:
-    """The answer and its reason in one view, the passage and the picture beside each other; all else below."""
+    """The answer with its reason, passage and picture side by side; everything else below."""
     own = voting.room()
     if own is not None and voting.is_voted_on(answer):
         voting.teacher(own)
@@ -351,7 +351,8 @@ def show(answer: Answer) -> None:
             not aside or st.toggle(say("facts_aside"), key="facts_aside")
         ):
             picked = why.picture(shown, what_if.removed())
-    if shown.text is not None and not is_guess(shown, caution()):  # else it is not known what about
+    # without an answer there is nothing to ask about
+    if shown.text is not None and not is_guess(shown, caution()):
         ask_next(shown)
     what_if.section(current)
     rate(answer)
@@ -368,7 +369,7 @@ def show(answer: Answer) -> None:
 
 
 def ask_next(answer: Answer) -> None:
-    """Three questions that the graph answers, of what the answer is and of what was named."""
+    """Three follow-up questions that the graph answers, about the answer and the linked concepts."""
     questions = follow_ups(answer, wording(language()))
     if not questions:
         return
@@ -379,7 +380,7 @@ def ask_next(answer: Answer) -> None:
 
 
 def same_elsewhere(answer: Answer) -> None:
-    """The same question as a command line, in Python and over HTTP, to copy."""
+    """The same question as shell command, Python code and HTTP request, to copy."""
     graph = custom_graph()
     file = f"{graph.name}.ttl" if graph is not None and is_asked_custom() else ""
     question = answer.question
@@ -390,7 +391,7 @@ def same_elsewhere(answer: Answer) -> None:
 
 
 def beside_it(answer: Answer) -> None:
-    """What else might have been meant."""
+    """The runners-up."""
     others = beside(answer, caution())[:5]
     if others:
         st.markdown(f"**{say('or')}**")
@@ -401,7 +402,7 @@ def beside_it(answer: Answer) -> None:
 
 
 def ask_entry(entry: HistoryEntry) -> None:
-    """Ask a question of the history again, of the graph it was asked of, where that is still open."""
+    """Ask a question of the history again, over the same graph if that is still open."""
     fill(entry["passage"], entry["question"], entry["choices"])
     if entry["graph"] and entry["graph"] != custom_token():
         st.session_state["graph_gone"] = say("my_graph")

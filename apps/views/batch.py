@@ -33,7 +33,7 @@ def page() -> None:
     st.caption(say("batch_note"))
     upload = upload_box("batch_upload_file")
     asked: list[TableRow] | None = st.session_state.get("batch_rows")
-    try:  # a file is forgotten when its page is left, what was asked of it is not
+    try:  # Streamlit drops an uploaded file when its page is left; its answers stay
         rows = checked(*upload) if upload else asked
     except InputError as error:
         complain(error)
@@ -56,7 +56,7 @@ def page() -> None:
 
 
 def checked(name: str, content: bytes, identity: str) -> list[TableRow]:
-    """The rows of a file, read once, when it is chosen.
+    """The rows of a file, parsed once.
 
     Raises:
         InputError: as `read_table`.
@@ -70,7 +70,7 @@ def checked(name: str, content: bytes, identity: str) -> list[TableRow]:
 
 
 def upload_box(key: str) -> tuple[str, bytes, str] | None:
-    """Name, content and identity of a file of questions; a sample to try where there is none yet."""
+    """Name, content and id of an uploaded file of questions; offers a sample if there is none yet."""
     limit = say("batch_upload", limit=f"{MAX_QUESTIONS:,}")
     upload = st.file_uploader(limit, type=list(TABLES), max_upload_size=50, key=key)
     if upload is None:
@@ -82,14 +82,14 @@ def upload_box(key: str) -> tuple[str, bytes, str] | None:
 def asking(
     rows: Sequence[TableRow], answer_many: Callable[[Sequence[Question]], list[Answer]]
 ) -> Job[list[Answer]]:
-    """The questions of rows answered a few at a time, which goes on while the visitor is elsewhere."""
+    """A job that answers the questions of rows a few at a time; it continues while the visitor is on other pages."""
     questions = [row.question for row in rows if row.question]
     starts = range(0, len(questions), TOGETHER)
     return Job([partial(answer_many, questions[s : s + TOGETHER]) for s in starts], say("answers"))
 
 
 def in_place(rows: Sequence[TableRow], job: Job[list[Answer]]) -> list[Answer | None]:
-    """An answer for each row in the same order, None where it holds no question, or was not come to."""
+    """An answer for each row in the same order; None if it has no question or was not reached."""
     found = (answer for part in job.results for answer in part)
     return [next(found, None) if row.question else None for row in rows]
 
@@ -119,7 +119,7 @@ def show(rows: Sequence[TableRow], answers: Sequence[Answer | None]) -> None:
 
 
 def scores(scored: Score) -> None:
-    """The figures, each with what it means."""
+    """The metrics, each with an explanation."""
     with st.container(horizontal=True):
         st.metric(say("exact"), f"{scored.exact:.0%}", border=True, help=say("exact_help"))
         st.metric("F1", f"{scored.f1:.0%}", border=True, help=say("f1_help"))

@@ -1,4 +1,4 @@
-"""The same question, or a file of them, to several readers and to one reader with less to go by."""
+"""Ask several readers, or ablations of a reader, the same question or file of questions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from kgqa.types import Answer, InputError, Question, Subgraph
 from kgqa.validation import check_question
 
 Way = tuple[str, str]
-"""A reader's name (none: the one that answers everywhere else) and what it goes without."""
+"""A reader's name (empty: the visitor's current reader) and its ablation."""
 LESS = {
     "text-only": lambda _: Subgraph(),
     "no-facts": ABLATIONS["no-facts"],
@@ -59,7 +59,7 @@ def page() -> None:
 
 
 def one_question(ways: Sequence[Way]) -> None:
-    """The answers to what stands in the form, side by side."""
+    """The answers to the question in the form, side by side."""
     with st.form("compare"):
         st.text_area(say("passage"), key="passage", height=100, placeholder=say("passage_hint"))
         st.text_input(say("question"), key="question", placeholder=say("question_hint"))
@@ -100,7 +100,7 @@ def one_question(ways: Sequence[Way]) -> None:
 
 
 def many_questions(ways: Sequence[Way]) -> None:
-    """Every reader's answers to a file, how right each is, and how often they agree."""
+    """Every reader's answers to a file, their accuracy and agreement."""
     st.caption(say("compare_file_note"))
     upload, state = upload_box("compare_upload"), st.session_state
     if upload is None and "compared_file" not in state:
@@ -144,7 +144,7 @@ def table(rows: Sequence[TableRow], names: Sequence[str], found: Sequence[Sequen
 
 
 def agreement(first: Sequence[Answer | None], second: Sequence[Answer | None]) -> float:
-    """Share of the questions to which two readers say the same."""
+    """Share of the questions to which two readers give the same answer."""
     both = [(a, b) for a, b in zip(first, second, strict=True) if a is not None and b is not None]
     same = [squad_normalise(a.text or "") == squad_normalise(b.text or "") for a, b in both]
     return sum(same) / len(same) if same else 0.0
@@ -155,13 +155,13 @@ def _text(answer: Answer | None) -> str:
 
 
 def named(way: Way) -> str:
-    """A way to read, in words."""
+    """The display name of a reader and its ablation."""
     name, less = way[0] or answerer().name, way[1]
     return f"{name}, {say(less)}" if less else name
 
 
 def opened(way: Way) -> Answerer:
-    """The reader of a way, with less to go by where it says so."""
+    """The reader, with its ablation if any."""
     name, less = way
     found = reader(readers()[name]) if name else answerer_here()
     if less:
@@ -170,7 +170,7 @@ def opened(way: Way) -> Answerer:
 
 
 def timed(reading: Answerer, question: Question) -> tuple[Answer, float]:
-    """The answer to a question, as it is shown, and its time in milliseconds."""
+    """The answer to a question in the form that is shown, and its time in milliseconds."""
     begin = time.perf_counter()
     answer = reading.answer(question)
     taken = 1000 * (time.perf_counter() - begin)

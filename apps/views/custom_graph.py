@@ -1,4 +1,4 @@
-"""Ask over a custom graphs: upload it or name an endpoint, see what was understood, look around."""
+"""Custom graphs: upload one or name an endpoint, check how it was read, explore it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ HUBS = 14
 TESTED = 15
 PREVIEWED = 20
 TINTS = ("#c4ebc9", "#bcd7ff", "#ffe3a3", "#ffb9ac", "#e2c9f5", "#b9ecec", "#f6c6de", "#dfe5a8")
-"""Of the kinds of things in the map."""
+"""Of the entity types in the map."""
 QUESTIONS = 6
 TYPES = 30
 SAMPLE_QUERY = "SELECT ?thing ?relation ?other WHERE {\n  ?thing ?relation ?other .\n}"
@@ -79,7 +79,7 @@ def page() -> None:
 
 
 def open_one() -> None:
-    """Files or the address of a graph. One that fails is let go of, so that it is not sent again with the next."""
+    """Upload or address of a graph. One that fails is discarded, so that it is not submitted again with the next."""
     state = st.session_state
     if failed := state.pop("own_failed", ""):
         complain(InputError(failed))
@@ -121,13 +121,13 @@ def open_one() -> None:
 
 
 def is_facts(table: str) -> bool:
-    """Whether a pasted table has a fact a line (relation, head, tail) rather than a thing a line under its columns."""
+    """Whether a pasted table has one fact per line (relation, head, tail), not one entity per line with columns."""
     lines = [line for line in table.splitlines() if line.strip()]
     return all(line.count("\t") == 2 for line in lines)
 
 
 def figures(graph: GraphStore, manifest: dict[str, Any]) -> None:
-    """How much there is, from which files."""
+    """Counts of the graph, and its files."""
     st.subheader(plain(graph.name), anchor=False)
     counts = {
         "concepts": manifest["entities"],
@@ -144,7 +144,7 @@ def figures(graph: GraphStore, manifest: dict[str, Any]) -> None:
 
 
 def questions(opened: Opened) -> None:
-    """Questions that the graph answers, one click each, and the way to others."""
+    """Suggested questions, one click each, and a link to the form."""
     graph = opened.graph
     known = [SAMPLES[graph.name]] if graph.name in SAMPLES else []
     asked = covered(graph) or [question for question, _ in samples(graph, QUESTIONS, wording(language()))]
@@ -163,7 +163,7 @@ def questions(opened: Opened) -> None:
 
 
 def coverage(graph: GraphStore) -> None:
-    """Ask what the graph's own facts answer, and tell how much of it is answered so, and what is not."""
+    """Self-test: questions generated from the graph's facts, the share answered rightly, and the failures."""
     state = st.session_state
     if st.button(say("test_graph", count=TESTED), icon=":material/fact_check:", key="test_graph"):
         pairs = samples(graph, TESTED, wording(language()))
@@ -188,12 +188,12 @@ def coverage(graph: GraphStore) -> None:
 
 
 def answers_of(job: Job[list[Answer]]) -> list[Answer]:
-    """What a job of several questions a part has answered so far."""
+    """All answers so far of a job with several questions per part."""
     return [answer for part in job.results for answer in part]
 
 
 def covered(graph: KnowledgeGraph) -> list[str]:
-    """The questions of the last test that were answered rightly; none where there was no test."""
+    """The questions of the last self-test that were answered rightly; empty if there was none."""
     tested, pairs, job = st.session_state.get("coverage", ("", [], None))
     if tested != graph.hash or job is None:
         return []
@@ -201,7 +201,7 @@ def covered(graph: KnowledgeGraph) -> list[str]:
 
 
 def preview(graph: GraphStore) -> None:
-    """The first facts as a table: how the file was read."""
+    """The first facts as a table, to check how the file was read."""
     edges = graph.edges()
     heads, tails = (labels_of(graph, ends[:PREVIEWED]) for ends in (edges.head, edges.tail))
     relations = [relation_words(graph.relations[r]) for r in edges.relation[:PREVIEWED].tolist()]
@@ -214,7 +214,7 @@ def preview(graph: GraphStore) -> None:
 
 
 def ask_here(passage: str = "", question: str = "", choices: str = "") -> None:
-    """Go to the questions, over this graph; ask one if it is given."""
+    """Switch to the Ask page with this graph, and ask the given question, if any."""
     state = st.session_state
     state["graph_choice"] = "own"
     state["to_ask_page"] = True
@@ -226,7 +226,7 @@ def ask_here(passage: str = "", question: str = "", choices: str = "") -> None:
 
 
 def report(manifest: dict[str, Any]) -> None:
-    """What was left out, and what to do about it."""
+    """Report of what was skipped on import, and what to do about it."""
     for warning in manifest["warnings"]:
         st.warning(plain(in_language(warning)))
     skipped = {reason: count for reason, count in manifest["skipped"].items() if count}
@@ -257,13 +257,13 @@ def schema(graph: GraphStore, manifest: dict[str, Any]) -> None:
 
 
 def meaning_in_words(row: dict[str, Any]) -> str:
-    """What a relation means, with the unit of its values."""
+    """The relation type in words, with the unit of its values."""
     meanings = [say(f"means_{RelationType(name).name.lower()}") for name in row.get("means", ())]
     return ", ".join(filter(None, [*meanings, row.get("unit", "")]))
 
 
 def search(graph: GraphStore) -> None:
-    """A box that finds concepts by their names, whole or in part, and shows the facts of one."""
+    """Search for concepts by name or part of it, and show the facts of one."""
     wanted = st.text_input(say("search"), key="search", max_chars=200).strip()
     if not wanted:
         return
@@ -292,12 +292,12 @@ def facts_box(graph: GraphStore, entity: int) -> None:
 
 @st.cache_resource(show_spinner=False)
 def sparql_sandboxes() -> SparqlSandboxes:
-    """The graphs that are queried, of all visitors together."""
+    """The SPARQL sandboxes of all visitors."""
     return SparqlSandboxes()
 
 
 def query_box(opened: Opened) -> None:
-    """SPARQL for those who speak it."""
+    """A box for SPARQL queries."""
     if not isinstance(opened.graph, GraphStore):
         return
     with st.expander(say("query"), icon=":material/code:"):
@@ -319,7 +319,7 @@ def query_box(opened: Opened) -> None:
 
 
 def hubs(graph: GraphStore) -> None:
-    """A map of the concepts with the most facts, of all or of one kind of thing."""
+    """A map of the concepts with the most facts, of all or of one entity type."""
     if not graph.edge_count:
         return
     st.markdown(f"**{say('hubs')}**")
@@ -352,7 +352,7 @@ def hubs(graph: GraphStore) -> None:
 
 
 def _of_kind(graph: GraphStore, entities: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Which concepts are of the kind that is chosen; all of them in a graph that says no kinds."""
+    """Which concepts have the chosen entity type; all of them in a graph without types."""
     names = graph.type_names
     if not names:
         return np.ones(len(entities), dtype=bool)
@@ -366,7 +366,7 @@ def _of_kind(graph: GraphStore, entities: NDArray[np.int32]) -> NDArray[np.bool_
 
 
 def sample() -> None:
-    """A graph to try, for those who have none at hand."""
+    """Sample graphs to open or to download."""
     files = sorted((GRAPHS / "examples").glob("*.ttl"))
     if not files:
         return

@@ -1,4 +1,4 @@
-"""Learn, the rest of the family: soft targets, who sees whom, a story continued."""
+"""Learn page, related models: soft targets, attention masks, text generation."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def text_generator(folder: str) -> TextGenerator:
 
 
 def softened(opened: Lens) -> None:
-    """One hidden word's guesses at several temperatures: what a student is taught."""
+    """Distillation: the predictions for a masked word at several temperatures, which are a student's targets."""
     found = opened.softened(st.session_state.get("masked", ""), TEMPERATURES)
     if not found:
         return
@@ -44,7 +44,7 @@ def softened(opened: Lens) -> None:
 
 
 def sees_whom(opened: Lens, table: Table) -> None:
-    """Attention of the masked encoder beside that of a GPT, and the GPT's way with a story."""
+    """Bidirectional attention next to a GPT's causal attention, and a story that the GPT continues."""
     st.header(say("storyteller"), anchor=False, divider="gray")
     try:
         told = text_generator(os.environ.get("KGQA_STORYTELLER") or str(MODELS / STORYTELLER))

@@ -24,7 +24,7 @@ def rooms() -> Rooms:
 
 
 def room() -> Room | None:
-    """The visitor's room, where class mode is on."""
+    """The visitor's room, if class mode is on."""
     if not st.session_state.get("class_mode"):
         return None
     code = str(st.session_state.get("room", ""))
@@ -34,7 +34,7 @@ def room() -> Room | None:
 
 
 def is_voted_on(answer: Answer) -> bool:
-    """Whether the class still votes on an answer, which is not shown meanwhile; in class mode alone."""
+    """Whether the class is still voting, so that the answer is hidden; only in class mode."""
     own = room()
     if own is None:
         return False
@@ -47,7 +47,7 @@ def is_voted_on(answer: Answer) -> bool:
 
 
 def teacher(own: Room) -> None:
-    """Where to vote, how many have, and the way to the answer."""
+    """Where to vote, the number of votes, and the button that shows the answer."""
     left, right = st.columns([2, 1], gap="large")
     with left:
         st.subheader(say("vote_now"), anchor=False)
@@ -69,13 +69,13 @@ def teacher(own: Room) -> None:
 
 
 def close(own: Room) -> None:
-    """Let no more votes come, and the answer be shown."""
+    """Close the vote, and show the answer."""
     own.is_open = False
 
 
 @st.fragment(run_every=EVERY_S)
 def counted(own: Room, shows: bool) -> None:
-    """How many have voted, and once the answer is shown for what."""
+    """The number of votes, and the tally once the answer is shown."""
     st.markdown(f"**{plain(say('votes', count=len(own.votes)))}**")
     if shows:
         whole = max(len(own.votes), 1)
@@ -86,7 +86,7 @@ def counted(own: Room, shows: bool) -> None:
 
 @st.fragment(run_every=EVERY_S)
 def pupil(code: str) -> None:
-    """A pupil's page: the question that is voted on, and a button for each option."""
+    """A pupil's page: the question, and a button for each option."""
     st.title(say("class_mode"), anchor=False)
     own = rooms().get(code)
     if own is None:

@@ -1,4 +1,4 @@
-"""What if a fact were otherwise: click it away in the picture or add one, and the answer changes in place."""
+"""Counterfactuals: remove a fact in the picture or add one, and the answer is updated in place."""
 
 from __future__ import annotations
 
@@ -44,25 +44,25 @@ MAX_STEPS = 30
 
 
 class EditStep(NamedTuple):
-    """What one click changed, in the visitor's words."""
+    """The edits of one click, with their description."""
 
     words: str
     edits: tuple[Edit, ...]
 
 
 def steps() -> list[EditStep]:
-    """What the visitor has changed."""
+    """The visitor's changes so far."""
     kept: list[EditStep] = st.session_state.setdefault("steps", [])
     return kept
 
 
 def removed() -> list[Edit]:
-    """All edits, those among them that removes a fact out to be drawn."""
+    """All edits; the picture draws those that remove a fact."""
     return [edit for step in steps() for edit in step.edits]
 
 
 def edited(answer: Answer) -> Answer | None:
-    """The answer after the edits, asked anew where a click has changed them; None where there are none."""
+    """The answer after the edits, asked again if a click has changed them; None if there are none."""
     state = st.session_state
     if (wanted := state.pop("steps_wanted", None)) is not None:
         edits, reading = [edit for step in wanted for edit in step.edits], answerer()
@@ -81,7 +81,7 @@ def edited(answer: Answer) -> Answer | None:
 
 
 def answer_again(reading: Answerer | ServedAnswerer, question: Question, edits: list[Edit]) -> Answer:
-    """The answer over the edited graph; here without the search for what decides it, which takes longest.
+    """The answer over the edited graph; without attribution, which takes longest.
 
     Raises:
         InputError: as `Answerer.ask_again`.
@@ -92,12 +92,12 @@ def answer_again(reading: Answerer | ServedAnswerer, question: Question, edits: 
 
 
 def want(wanted: list[EditStep]) -> None:
-    """Let the question be asked again under these changes, in the next run."""
+    """Have the question asked again with these changes in the next run of the page."""
     st.session_state["steps_wanted"] = wanted
 
 
 def take(picked: str, after: Answer) -> None:
-    """Do what a click into the picture asks for: a fact goes or comes back, a concept is to have a fact more."""
+    """Handle a click in the picture: remove or restore a fact, or choose a concept to add a fact to."""
     graph, shown = after.evidence.subgraph, answerer().shown(after).evidence.subgraph
     if (edge := number_of(picked, "f")) is not None and edge < len(graph.edges):
         gone = [remove(graph, other) for other in together(graph, edge)]
@@ -113,13 +113,13 @@ def take(picked: str, after: Answer) -> None:
 
 
 def together(graph: Subgraph, edge: int) -> list[int]:
-    """All facts that join what a fact joins: some are stated in both directions."""
+    """All facts between the two concepts of a fact, since some are stated in both directions."""
     ends = {int(graph.edges[edge, 0]), int(graph.edges[edge, 2])}
     return [n for n, (head, _, tail) in enumerate(graph.edges.tolist()) if {head, tail} == ends]
 
 
 def section(after: Answer) -> None:
-    """What has been changed, and what else can be."""
+    """The list of changes, and forms for more."""
     for number, step in enumerate(steps()):
         rest = [*steps()[:number], *steps()[number + 1 :]]
         st.button(
@@ -151,14 +151,14 @@ def section(after: Answer) -> None:
 
 
 def adding(after: Answer) -> None:
-    """A form for a fact more, and what is known of the concept that was clicked."""
+    """A form to add a fact, and the facts of the clicked concept."""
     graph, shown = after.evidence.subgraph, answerer().shown(after).evidence.subgraph
     relations = {r.name: r for r in (*answerer().graph.relations, *graph.relations)}
     names = dict.fromkeys([*(r.name for r in graph.relations), *relations])
     state, run = (
         st.session_state,
         len(steps()),
-    )  # with new keys the boxes are empty after an edit, but not after a complaint
+    )  # new keys empty the boxes after an edit; after an error the input stays
     if (wanted := state.pop("head_wanted", None)) is not None:
         state[f"add_head{run}"] = wanted
     with st.form("what_if", border=False):
@@ -191,7 +191,7 @@ def adding(after: Answer) -> None:
 
 
 def card(title: str, answer: Answer) -> None:
-    """An answer in small."""
+    """A compact card of an answer."""
     if answer.harm:
         turned(answer)
         return

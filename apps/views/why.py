@@ -1,4 +1,4 @@
-"""Why an answer was given: its reason in a sentence, its facts as a picture, and which of them mattered."""
+"""Why an answer was given: a sentence, the evidence graph, and which facts mattered."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ from kgqa.types import Answer, EvidencePath, KnowledgeGraph, NodeRole, Source
 
 LIMITS = {"path_only": 0, "near": 9, "all_shown": 30}
 NARROW = {"path_only": 0, "near": 4, "all_shown": 9}
-"""Concepts of a picture, and on a narrow screen, where more cannot be read."""
+"""Maximum number of concepts in a picture; fewer on a narrow screen, where more would be illegible."""
 
 
 def reason(answer: Answer) -> None:
-    """What an answer rests on, in a sentence or as its facts: what it would fall without, or that no fact says so."""
+    """The reason of an answer as a sentence or as facts: those without which it would change, or "no fact says so"."""
     evidence, passage, guessed = answer.evidence, answer.question.passage_text, is_guess(answer, caution())
     if guessed and answer.source is Source.PASSAGE and evidence.span:
         st.markdown(say("guess_here"))
@@ -79,7 +79,7 @@ def reason(answer: Answer) -> None:
 
 
 def more(answer: Answer, given: Answer) -> None:
-    """What else can be told of the reasons: where the facts are from, other paths, the query, which facts mattered."""
+    """Further explanation: source of the facts, other paths, the query, attribution."""
     evidence = answer.evidence
     if evidence.paths:
         st.caption(plain(say("facts_from", source=source_of(asked_graph()))))
@@ -101,7 +101,7 @@ def more(answer: Answer, given: Answer) -> None:
 
 
 def path_picture(answer: Answer, path: EvidencePath) -> str:
-    """A path as a small picture (HTML): two to four concepts, and what is said between them."""
+    """A path as a small picture (HTML): two to four concepts, with the relations between them."""
     graph = answer.evidence.subgraph
     nodes, steps = [start_of(answer, path)], []
     for edge, forward in zip(path.steps, path.forward, strict=True):
@@ -121,12 +121,12 @@ def path_picture(answer: Answer, path: EvidencePath) -> str:
 
 
 def start_of(answer: Answer, path: EvidencePath) -> int:
-    """The concept (node) that a path begins at."""
+    """The concept (node) at which a path starts."""
     return int(answer.evidence.subgraph.edges[path.steps[0], 0 if path.forward[0] else 2])
 
 
 def telling_apart(answer: Answer, other: Answer) -> list[EvidencePath]:
-    """The paths of an answer, first those that begin at what is not said with the other question, short ones first."""
+    """The paths of an answer, first those that start at a concept which the other question lacks, short ones first."""
     said = {other.evidence.subgraph.labels[link.node] for link in other.evidence.subgraph.links}
     labels = answer.evidence.subgraph.labels
     return sorted(
@@ -135,7 +135,7 @@ def telling_apart(answer: Answer, other: Answer) -> list[EvidencePath]:
 
 
 def source_of(graph: KnowledgeGraph) -> str:
-    """Where the facts of a graph stand: its name, files or address, and licence."""
+    """Source of a graph's facts: its name, files or address, and licence."""
     manifest = graph.manifest if isinstance(graph, GraphStore) else {}
     places = [str(s.get("file") or s.get("url", "")) for s in manifest.get("sources", [])]
     said = ", ".join(filter(None, [*places, licence_name(manifest.get("licence", ""))]))
@@ -143,18 +143,18 @@ def source_of(graph: KnowledgeGraph) -> str:
 
 
 def licence_name(licence: str) -> str:
-    """A licence as people name it: CC BY 4.0 for its address at Creative Commons."""
+    """The common name of a licence: CC BY 4.0 for its URL at Creative Commons."""
     found = re.search(r"creativecommons\.org/(?:licenses|publicdomain)/([a-z-]+)/([\d.]+)", licence)
     return f"CC {found[1].upper()} {found[2]}" if found else licence
 
 
 def is_small() -> bool:
-    """Whether the path alone is drawn, which has room beside the answer."""
+    """Whether only the path is drawn, which fits beside the answer."""
     return bool(st.session_state.get("how_many", "path_only") == "path_only")
 
 
 def picture(answer: Answer, removed: list[Edit]) -> str:
-    """The evidence graph with the facts that were removed, and its legend; what was clicked in it."""
+    """Draw the evidence graph with removed facts and legend; returns what was clicked."""
     graph = answer.evidence.subgraph
     narrow = is_narrow("why")
     limit = 0 if is_small() else (NARROW if narrow else LIMITS)[st.session_state["how_many"]]
@@ -180,14 +180,14 @@ def picture(answer: Answer, removed: list[Edit]) -> str:
 
 
 def in_korean(edit: Edit) -> Edit:
-    """An edit as it stands in the picture of a Korean answer."""
+    """An edit with the labels of the picture of a Korean answer."""
     names = [edit.triple.head, edit.triple.tail]
     head, tail = KoreanOver(asked_graph()).labels(names, list(edit.labels))
     return replace(edit, relation=korean_relation(edit.relation), labels=(head, tail))
 
 
 def legend(answer: Answer, nodes: set[int]) -> None:
-    """What the colours mean, for the roles that are in the picture."""
+    """The meaning of the colours, for the roles in the picture."""
     roles = {NodeRole(int(answer.evidence.subgraph.roles[n])) for n in nodes - answer_nodes(answer)}
     rows = [(COLOURS[role], say(f"role_{role.name.lower()}")) for role in COLOURS if role in roles]
     if answer_nodes(answer):
@@ -198,7 +198,7 @@ def legend(answer: Answer, nodes: set[int]) -> None:
 
 
 def paths_text(label: str, name: str, graph: KnowledgeGraph, limit: int = 40) -> list[str]:
-    """Facts of a concept of a graph, in words."""
+    """The facts of a concept, verbalized."""
     found = graph.find([label])[0]
     ids = [e for e, n in zip(found.tolist(), graph.names(found), strict=True) if n == name]
     if not ids:
@@ -210,13 +210,14 @@ def paths_text(label: str, name: str, graph: KnowledgeGraph, limit: int = 40) ->
 
 
 def labels_of(graph: KnowledgeGraph, ids: NDArray[np.int32]) -> list[str]:
-    """Labels of concepts in the visitor's language, where they have one."""
+    """Labels of concepts, in the visitor's language if there is one."""
     labels = graph.labels(ids)
     return KoreanOver(graph).labels(graph.names(ids), labels) if language() == "ko" else labels
 
 
 def mattered(answer: Answer, given: Answer) -> None:
-    """Bars of how the answer's probability changes without each fact; measured only when asked for."""
+    """Leave-one-out attribution as bars: how the answer's probability changes without each fact; computed on
+    request."""
     if st.button(say("mattered"), icon=":material/balance:", key="mattered"):
         reading = answerer()
         st.session_state["influences"] = worked(say("mattered"), lambda _: reading.attributions(given))

@@ -15,7 +15,7 @@ from kgqa.types import InputError
 SUFFIXES = ["txt", "md", "html", "htm", "pdf"]
 MAX_BYTES = 10_000_000
 SANDBOX_LIMITS = SandboxLimits(memory_bytes=1 << 30, time_s=20.0)
-"""Of whoever reads a page or PDF."""
+"""For reading Markdown, HTML or PDF."""
 _DEEPEST = 100
 _HIDDEN = re.compile("script|style|noscript|template|svg|nav|header|footer|aside|form|head")
 _BLOCKS = re.compile("p|div|br|li|tr|h[1-6]|section|article|blockquote")
@@ -45,7 +45,7 @@ def text_of(name: str, content: bytes) -> str:
 
 
 def pasted(text: str) -> str:
-    """A pasted passage; the source of a web page becomes the text that it shows.
+    """A pasted passage; HTML source becomes the text that it displays.
 
     Raises:
         InputError: it is a page that takes too long to read.
@@ -54,12 +54,12 @@ def pasted(text: str) -> str:
 
 
 def _in_child(task: str, subject: str, content: bytes, **asked: Any) -> str:
-    """What a function here makes of a file, while everyone else's questions go on."""
+    """Run a function of this module on a file in a subprocess, which keeps the app responsive for everyone else."""
     return str(run_sandboxed(f"{__name__}:{task}", subject, SANDBOX_LIMITS, content, **asked))
 
 
 def page_text(content: bytes) -> str:
-    """What a web page says, a block a line, without menus and scripts.
+    """The text of a web page, one block per line, without menus and scripts.
 
     Raises:
         InputError: its marks cannot be read.
@@ -68,7 +68,7 @@ def page_text(content: bytes) -> str:
     try:
         parser.feed(content.decode())
         parser.close()
-    except AssertionError as error:  # the parser's own, of a declaration that is none
+    except AssertionError as error:  # html.parser raises it for malformed declarations
         raise InputError(f"the page cannot be read ({error}); paste its text") from None
     lines = (" ".join(line.split()) for line in "".join(parser.parts).splitlines())
     return "\n".join(line for line in lines if line)
@@ -99,7 +99,7 @@ class _Page(HTMLParser):
 
 
 def markdown_text(content: bytes) -> str:
-    """What Markdown says, without its marks."""
+    """The text of Markdown without its markup."""
     text = content.decode()
     text = re.sub(r"!?\[([^\[\]]*)\]\((?:[^()\n]|\([^()\n]*\))*\)", r"\1", text)  # ends at the next bracket
     return re.sub(
@@ -108,7 +108,7 @@ def markdown_text(content: bytes) -> str:
 
 
 def pdf_text(content: bytes, name: str) -> str:
-    """What the pages of a PDF say.
+    """The text of the pages of a PDF.
 
     Raises:
         InputError: it is damaged, without text, or pypdf is not installed.

@@ -1,1 +1,1 @@
-"""Korean for a reader of English: questions glossed into English, answers said in Korean."""
+"""Korean for a reader of English: questions translated into English, answers in Korean."""

@@ -1,4 +1,4 @@
-"""Korean questions for a reader of English: glossed before it reads, its answers said in Korean."""
+"""Korean questions for a reader of English: translated before it reads them, with its answers in Korean."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _VERDICTS = {YES: "네", NO: "아니요"}
 
 @dataclass(frozen=True, slots=True)
 class Glossed:
-    """A Korean question and what the reader is asked instead."""
+    """A Korean question and its English translation, which the reader gets."""
 
     korean: Question
     english: Question
@@ -43,13 +43,13 @@ class Glossed:
     asked: Gloss
 
     def span(self, start: int, end: int) -> Span | None:
-        """The Korean characters that a span of the English passage stands for, without a last particle."""
+        """The Korean span aligned with a span of the English passage, without a final particle."""
         found = self.passage.original(start, end)
         return found and _without_particles(self.korean.passage_text, found)
 
 
 class KoreanOver:
-    """Korean over a graph whose concepts bear Korean labels: its other labels are what the reader reads."""
+    """Korean over a graph whose concepts have Korean labels; the reader gets its English ones."""
 
     def __init__(self, graph: KnowledgeGraph) -> None:
         self.graph = graph
@@ -57,11 +57,11 @@ class KoreanOver:
         self.gloss = cached_by_length(_length)(self._gloss)
 
     def _gloss(self, question: Question) -> Glossed:
-        """A question with its passage and choices in English words; a passage that is not Korean stays as it is."""
+        """Translate a question with its passage and choices; a passage that is not Korean stays as it is."""
         speaker = Said()
         text = question.passage_text
         passage = gloss(text, self._known, speaker) if is_korean(text) else Gloss(text, None)
-        # the question mark tells it from a statement where its ending does not: 어디 가
+        # a question mark marks a question whose ending does not: 어디 가
         asked = gloss(question.text.rstrip(" .!?\n") + "?", self._known, speaker)
         choices = tuple(self._choice(choice) for choice in question.choices)
         english = replace(
@@ -81,10 +81,10 @@ class KoreanOver:
         return SENSE.sub("", self.graph.labels(found[:1])[0])
 
     def answer(self, answer: Answer, glossed: Glossed) -> Answer:
-        """What the reader answered, in Korean; the evidence keeps the labels that it was read with."""
+        """The reader's answer in Korean; the evidence keeps the labels of the reader's input."""
         told = filter(None, (self._candidate(candidate, glossed) for candidate in answer.candidates))
         kept: dict[tuple[str, Source, str | None], Candidate] = {}
-        for candidate in told:  # several spans of the English may stand for one of the Korean
+        for candidate in told:  # several English spans may be aligned with one Korean span
             kept.setdefault((candidate.text, candidate.source, candidate.concept), candidate)
         said = list(kept.values())
         best = said[0].text if said and answer.text is not None else None
@@ -102,14 +102,14 @@ class KoreanOver:
         )
 
     def _item(self, item: Item, glossed: Glossed) -> Item | None:
-        """One of several things in Korean; None where the passage has no words for it."""
+        """One of several answers in Korean; None if the passage has no words for it."""
         if item.span is None:
             return replace(item, text=self._label(item.concept or "", item.text))
         span = glossed.span(*item.span)
         return span and replace(item, text=glossed.korean.passage_text[span.start : span.end], span=span)
 
     def _candidate(self, candidate: Candidate, glossed: Glossed) -> Candidate | None:
-        """A candidate in Korean; None where it is made of words that the passage does not have."""
+        """A candidate in Korean; None if it has words that the passage does not have."""
         if candidate.source is Source.CHOICE:
             place = glossed.english.choices.index(candidate.text)
             return replace(candidate, text=glossed.korean.choices[place])
@@ -118,7 +118,7 @@ class KoreanOver:
             return replace(candidate, text=_VERDICTS[candidate.text], span=where)
         if candidate.concept is not None:
             return replace(candidate, text=self._label(candidate.concept, candidate.text))
-        if candidate.source is Source.KNOWLEDGE:  # a number that was counted
+        if candidate.source is Source.KNOWLEDGE:  # a computed number (a count) needs no translation
             return candidate
         span = glossed.span(*candidate.span) if candidate.span else None
         if span is None:
@@ -126,7 +126,7 @@ class KoreanOver:
         return replace(candidate, text=glossed.korean.passage_text[span.start : span.end], span=span)
 
     def shown(self, answer: Answer) -> Answer:
-        """An answer whose evidence bears Korean labels and relations, to be shown and not to be read again."""
+        """An answer whose evidence has Korean labels and relations, for display only."""
         graph, glossed = answer.evidence.subgraph, self.gloss(answer.question)
         labels = tuple(map(self._label, graph.nodes, graph.labels))
         relations = tuple(map(korean_relation, graph.relations))
@@ -135,7 +135,7 @@ class KoreanOver:
         return replace(answer, evidence=replace(answer.evidence, subgraph=shown))
 
     def labels(self, names: Sequence[str], otherwise: Sequence[str]) -> list[str]:
-        """The Korean label of each concept, or what is said otherwise where it has none."""
+        """The Korean label of each concept, or the one in `otherwise` if it has none."""
         return [self._label(name, other) for name, other in zip(names, otherwise, strict=True)]
 
     def _label(self, name: str, otherwise: str) -> str:
@@ -153,7 +153,7 @@ class KoreanOver:
 
 
 def said_in_korean(answer: Answer) -> Answer:
-    """What was read of Korean text as it is said: spans without their last particles, yes and no in Korean."""
+    """An answer from Korean text for display: spans without final particles, yes and no in Korean."""
     text = answer.question.passage_text
     verdicts = {old: new for old, new in _VERDICTS.items() if answer.source is not Source.CHOICE}
 
@@ -180,7 +180,7 @@ def said_in_korean(answer: Answer) -> Answer:
 
 
 def _in_korean(link: Link, glossed: Glossed) -> Link | None:
-    """A mention that was found in the gloss, where it stands in the Korean text."""
+    """A mention found in the translation, moved to its place in the Korean text."""
     told = {NodeRole.PASSAGE: glossed.passage, NodeRole.QUESTION: glossed.asked}.get(link.part)
     found = told and told.original(link.start, link.end)
     return replace(link, start=found.start, end=found.end) if found else None
@@ -195,7 +195,8 @@ def _without_particles(text: str, span: Span) -> Span:
     end = span.end
     for at in range(len(inside) - 1, -1, -1):
         m = inside[at]
-        if not m.tag.startswith("J") or (at and inside[at - 1].form == "때문"):  # 때문에 stays whole
+        # 에 of 때문에 is part of the expression
+        if not m.tag.startswith("J") or (at and inside[at - 1].form == "때문"):
             break
         end = m.start
     copula = [m for m in inside if m.tag == "VCP"]
@@ -205,14 +206,14 @@ def _without_particles(text: str, span: Span) -> Span:
 
 
 def _counts_another(candidate: Candidate, question: Question) -> bool:
-    """Whether it says how many there were of another thing than the one that is asked about."""
+    """Whether a candidate counts something else than the question asks about."""
     if candidate.span is None or HOW_MANY not in question.text:
         return False
     return is_of_another(candidate.span, question.text, question.passage_text)
 
 
 def _with_counter(text: str, end: int) -> int:
-    """Where a number ends that is said with what it counts: 사천오백 원."""
+    """End of a number including its counter: 사천오백 원."""
     for m, after in pairwise(morphemes(text)):
         if m.end == end and m.tag in ("SN", "NR", "MM") and number(m.form) is not None:
             counter = after.tag == "NNB" or after.form in lexicon().counters

@@ -1,4 +1,4 @@
-"""Facts said in Korean, each label with the particle that fits its last sound."""
+"""Verbalizes facts in Korean; particles agree with the final sound of each label."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _PAIRS = {"을": "를", "이": "가", "은": "는", "과": "와", "으로": "로
 """Particles after a consonant, and after a vowel."""
 _VOWEL_FORMS = {other: one for one, other in _PAIRS.items()}
 SENSE = re.compile(r"\s*\([^)]*\)")
-"""What stands in brackets behind a label, to tell it from another."""
+"""A disambiguation in brackets after a label."""
 _THINGS_IN_DA = ("바다", "판다", "소다", "란다")
 _CLOSED = frozenset("013678LMNR")  # read 영 일 삼 육 칠 팔, 엘 엠 엔 알
 
 
 def with_particle(word: str, particle: str) -> str:
-    """A word with the form of a particle that fits its last sound; what stands in brackets is not said.
+    """A word with the allomorph of a particle that fits its final sound; text in brackets is ignored.
 
     >>> with_particle("모종삽", "으로"), with_particle("굴착기", "으로"), with_particle("연필", "으로")
     ('모종삽으로', '굴착기로', '연필로')
@@ -33,7 +33,7 @@ def with_particle(word: str, particle: str) -> str:
 
 
 def _closed(word: str, particle: str) -> bool:
-    """Whether a word ends in a consonant, for the choice of a particle: 로 follows ㄹ as it does a vowel."""
+    """Whether a word ends in a consonant, to choose a particle; 로 follows ㄹ as well as vowels."""
     said = SENSE.sub("", word).rstrip(" \"'”’)")
     last = said[-1:] or word[-1:]
     if not is_hangul(last):
@@ -43,7 +43,7 @@ def _closed(word: str, particle: str) -> bool:
 
 
 def _final(syllable: str) -> int:
-    """The number of the consonant that a syllable ends in, 0 for none."""
+    """Index of a syllable's final consonant, 0 for none."""
     return (ord(syllable) - ord("가")) % _FINALS
 
 
@@ -59,7 +59,7 @@ def _relations() -> dict[str, tuple[str, str]]:
 
 
 def korean_relation(relation: Relation) -> Relation:
-    """A relation with its Korean label and words, where they are known by the last part of its name."""
+    """A relation with its Korean label and words, if the last part of its name is known."""
     label, words = _relations().get(_last_part(relation.name), ("", ""))
     return Relation(relation.name, label or relation.label, words or relation.words)
 
@@ -72,8 +72,8 @@ def verbalize_triple(head: str, relation: str, words: str, tail: str) -> str:
     """A fact as a Korean sentence without a full stop.
 
     Args:
-        head, tail: Korean labels; those that end in 다 are deeds.
-        relation: the relation's name, an IRI or plain; by its last part the wording is chosen.
+        head, tail: Korean labels; those that end in 다 are actions (verb phrases).
+        relation: the relation's name, an IRI or plain; its last part selects the template.
         words: the relation in words, for relations of any other graph.
 
     >>> verbalize_triple("꽃을 심다", "https://kgqa.org/relation/HasInstrument", "", "모종삽")
@@ -106,7 +106,7 @@ def is_deed(label: str) -> bool:
 
 
 def _modifying(label: str) -> str:
-    """A deed before a noun: 꽃을 심다 as 꽃을 심는, 땅을 파다 as 땅을 파는, 만들다 as 만드는."""
+    """An action in adnominal form: 꽃을 심다 -> 꽃을 심는, 땅을 파다 -> 땅을 파는, 만들다 -> 만드는."""
     stem = label[:-1]
     if is_hangul(stem[-1:]) and _final(stem[-1]) == _RIEUL:
         stem = stem[:-1] + chr(ord(stem[-1]) - _RIEUL)
@@ -114,12 +114,12 @@ def _modifying(label: str) -> str:
 
 
 def _intending(label: str) -> str:
-    """A deed as an aim: 심다 as 심으려면, 파다 as 파려면."""
+    """An action as a purpose: 심다 -> 심으려면, 파다 -> 파려면."""
     return label[:-1] + ("으려면" if _final(label[-2]) not in (0, _RIEUL) else "려면")
 
 
 def _possible(label: str) -> str:
-    """A deed before 수 있다: 심다 as 심을, 파다 as 팔."""
+    """An action before 수 있다: 심다 -> 심을, 파다 -> 팔."""
     if not is_deed(label):
         return with_particle(label, "을") + " 할"
     stem = label[:-1]
@@ -130,7 +130,7 @@ def _possible(label: str) -> str:
 
 
 def _predicative(label: str) -> str:
-    """A property as a predicate: what modifies a noun (날카로운) stays before 것이다."""
+    """A property as a predicate; an adnominal form (날카로운) stays as it is before 것이다."""
     if is_deed(label):
         return label
     last = label[-1:]
@@ -139,8 +139,8 @@ def _predicative(label: str) -> str:
 
 
 def korean_question(relation: Relation, about: str, dated: bool = False, person: bool = False) -> str:
-    """A Korean question for what a relation of a thing leads to, the relation called as its graph calls it; empty for
-    relations of the shipped graph that are not asked for.
+    """A Korean question for the tail of a relation, with the graph's label of the relation; empty for relations of the
+    shipped graph that make no good question.
 
     >>> korean_question(Relation("https://kgqa.org/relation/UsedFor", "used for"), "모종삽")
     '모종삽은 무엇에 쓰나요?'

@@ -1,4 +1,4 @@
-"""Korean words in English: a small dictionary, numbers, and Latin letters."""
+"""A small Korean-English dictionary, number words, and romanization."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-# The small dictionary of `lexicon.toml`: what common Korean words are in English, by the words around them.
+# The small dictionary of `lexicon.toml`: translations of common words, disambiguated by the words around them.
 
 
 class Sense(NamedTuple):
-    """An English word, and the Korean nouns beside which it is meant; none for the usual sense."""
+    """An English translation, and the Korean context words that select it; none for the default sense."""
 
     english: str
     beside: frozenset[str]
@@ -31,12 +31,12 @@ class Lexicon(NamedTuple):
     women: frozenset[str]
 
     def predicate(self, form: str, adjective: bool, beside: Collection[str]) -> str | None:
-        """English of a verb or adjective ("be hot") in dictionary form, said with the nouns `beside`."""
+        """Translation of a verb or adjective ("be hot") in dictionary form, in the context of the nouns `beside`."""
         first, second = (self.adjectives, self.verbs) if adjective else (self.verbs, self.adjectives)
         return _meant(first.get(form) or second.get(form), beside)
 
     def noun(self, form: str, beside: Collection[str]) -> str | None:
-        """English of a noun, said with the nouns and predicates `beside`."""
+        """Translation of a noun in the context of the nouns and predicates `beside`."""
         return _meant(self.nouns.get(form), beside)
 
 
@@ -52,18 +52,18 @@ def _tables() -> dict[str, Any]:
 
 
 def group(name: str) -> frozenset[str]:
-    """A group of words that behave alike."""
+    """A class of words that behave alike."""
     return frozenset(_tables()["groups"][name].split())
 
 
 def table(name: str) -> dict[str, str]:
-    """Words or endings with their English."""
+    """Words or endings with their translations."""
     return _plain(_tables()["tables"][name])
 
 
 @lru_cache(maxsize=1)
 def lexicon() -> Lexicon:
-    """The dictionary, read once."""
+    """The dictionary, cached."""
     tables = _tables()
     predicates = [_entry(line) for line in tables["verbs"].splitlines() if line]
     verbs: dict[str, tuple[Sense, ...]] = {}
@@ -117,7 +117,7 @@ _GROUPS = ((10**9, "billion"), (10**6, "million"), (1000, "thousand"), (100, "hu
 
 
 def number(text: str) -> int | None:
-    """The value of a Korean number word or of digits, None where a text is neither.
+    """The value of a Korean number word or of digits, None for any other text.
 
     >>> number("열두"), number("일곱"), number("이천삼백"), number("3만"), number("사과")
     (12, 7, 2300, 30000, None)
@@ -128,7 +128,7 @@ def number(text: str) -> int | None:
 
 
 def is_native(text: str) -> bool:
-    """Whether a number word is a Korean one, which counts things and people, and no Chinese one, which counts time.
+    """Whether a number word is native Korean (counts things and people), not Sino-Korean (counts time and money).
 
     >>> is_native("두"), is_native("사십"), is_native("40")
     (True, False, False)
@@ -194,7 +194,7 @@ _FINALS = "- k k k n n n t l k m p l l p l m p p t t ng t t k t p t".replace("-"
 
 
 def romanise(text: str) -> str:
-    """A text with each Hangul syllable in Latin letters; other letters stay.
+    """A text with each Hangul syllable romanized; other characters stay.
 
     >>> romanise("민지"), romanise("서울 2호")
     ('minji', 'seoul 2ho')

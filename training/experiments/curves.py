@@ -14,7 +14,7 @@ FIGURES = {"loss": "", "held_out_loss": ", held out"}
 
 
 def points(log: Path) -> list[dict[str, Any]]:
-    """At most `POINTS` rows (run, tokens in millions, loss) of a run's log for each of its two losses."""
+    """At most `POINTS` rows (run, tokens in millions, loss) of a run's log for each of the two losses."""
     lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines() if line.strip()]
     rows = []
     for figure, words in FIGURES.items():
@@ -33,7 +33,7 @@ def points(log: Path) -> list[dict[str, Any]]:
 
 
 def main(logs: list[str], target: Path = CURVES) -> None:
-    """Write the curves of the given logs, in place of those that were there."""
+    """Write the curves of the given logs, replacing the file."""
     rows = [row for log in logs for row in points(Path(log))]
     write_whole(target, "[\n" + ",\n".join(map(json.dumps, rows)) + "\n]\n")
     print(f"{target}: {len(rows)} points")

@@ -22,13 +22,13 @@ WAYS = {
     "no-facts": ABLATIONS["no-facts"],
     "text-only": lambda _: Subgraph(),
 }
-"""The reader with everything, and with less and less to go by."""
+"""The full reader, and ablations with less and less input."""
 TOGETHER = 8
 BINS = 5
 
 
 def measured(answerer: Answerer, examples: Sequence[Example]) -> dict[str, Any]:
-    """Shares of right answers by way and kind of question, and by how sure the whole reader says it is."""
+    """Accuracy by ablation and question type, and by the full reader's confidence."""
     shares = []
     for way, ablation in WAYS.items():
         reader = answerer.with_ablation(ablation)
@@ -51,7 +51,7 @@ def measured(answerer: Answerer, examples: Sequence[Example]) -> dict[str, Any]:
 def calibration(
     confidences: Sequence[float], right: Sequence[bool], bins: int = BINS
 ) -> list[dict[str, float]]:
-    """Mean confidence and share of right answers in groups of equal size, from unsure to sure."""
+    """Mean confidence and accuracy in bins of equal size, by increasing confidence."""
     pairs = sorted(zip(confidences, right, strict=True))
     size = -(-len(pairs) // bins)
     groups = [pairs[start : start + size] for start in range(0, len(pairs), size)] if pairs else []
@@ -65,7 +65,7 @@ def calibration(
 
 
 def main(files: Sequence[str], target: Path = PARTS) -> None:
-    """Measure the reader that the app answers with, and write the figures in place of those that were there."""
+    """Measure the reader of the app, and replace the stored figures."""
     examples = [example for name in files for example in read_examples(Path(name))]
     step = max(1, len(examples) // int(os.environ.get("KGQA_PARTS_LIMIT") or len(examples)))
     found = measured(Answerer.load(), examples[::step])

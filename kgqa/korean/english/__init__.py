@@ -1,1 +1,1 @@
-"""Clauses said in English words and order, each word with the Korean characters it stands for."""
+"""Generates English from parsed Korean clauses, each word aligned with its Korean characters."""
