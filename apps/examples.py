@@ -1,4 +1,4 @@
-"""Questions to try, one click each: name, passage, question, choices one a line."""
+"""Example questions, one click each: name -> passage, question, choices (one per line)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ EXAMPLES: dict[str, Example] = {name: values for group in GALLERY.values() for n
 SAMPLES: dict[str, Example] = {
     "beekeeping": ("The beekeeper wanted to calm the bees.", "What did she use?", "")
 }
-"""A question for each graph that comes with the app, by its name."""
+"""A question for each sample graph, by its name."""
 
 
 def gallery_of(language: str) -> dict[str, dict[str, Example]]:

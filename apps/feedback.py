@@ -1,4 +1,4 @@
-"""What visitors think of answers, as JSON lines on this machine. No Streamlit."""
+"""Visitors' feedback on answers, stored as JSON lines on this machine. No Streamlit."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ MAX_NOTE = 500
 
 
 def opinion(answer: Answer, good: bool, note: str = "", right: str = "") -> dict[str, Any]:
-    """An opinion on an answer as a row: the question's fields, what was answered, and what would be right.
+    """Feedback on an answer as a row: the question's fields, the answer given, and the right one.
 
-    `answers` (the field that trainings read) is there where a right answer is known: the given one where it was
-    good, else `right`.
+    The field `answers`, which training reads, is set if a right answer is known: the given one if it was rated good,
+    else `right`.
     """
     question, right = answer.question, " ".join(right.split())
     row: dict[str, Any] = {"question": question.text}
@@ -38,7 +38,7 @@ def opinion(answer: Answer, good: bool, note: str = "", right: str = "") -> dict
 
 
 def keep(row: dict[str, Any], file: Path) -> None:
-    """Add a row to a file of opinions.
+    """Append a row to a file of feedback.
 
     Raises:
         InputError: the file holds something else.
@@ -51,7 +51,7 @@ def keep(row: dict[str, Any], file: Path) -> None:
 
 
 def _is_ours(file: Path) -> bool:
-    """Whether a file is empty, or begins with an opinion and ends with a line."""
+    """Whether a file is empty, or starts with a row of feedback and ends with a complete line."""
     if not file.is_file() or not file.stat().st_size:
         return file.is_file()
     with file.open("rb") as lines:
@@ -64,6 +64,6 @@ def _is_ours(file: Path) -> bool:
 
 
 def training_lines(rows: Iterable[dict[str, Any]]) -> str:
-    """Those rows whose right answer is known, as JSON lines that `kgqa train` reads."""
+    """The rows with a known right answer, as JSON lines for `kgqa train`."""
     kept = (row for row in rows if "answers" in row or "verdict" in row)
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in kept)

@@ -21,11 +21,11 @@ from kgqa.graph.formats.sparql_client import (
 from kgqa.types import InputError
 
 WEB_PORTS = frozenset({80, 443})
-"""Ports below 1024 that may be asked: behind the others are mail, files and logins."""
+"""Allowed ports below 1024; the others belong to mail, file sharing and remote logins."""
 
 
 _MORE = tuple(map(ipaddress.ip_network, ("192.0.0.0/24", "192.88.99.0/24", "3fff::/20", "5f00::/16")))
-"""What `ipaddress` takes for public and is not: protocol assignments (RFC 6890), 6to4 relays (RFC 7526),
+"""Ranges that `ipaddress` wrongly takes for public: protocol assignments (RFC 6890), 6to4 relays (RFC 7526),
 documentation (RFC 9637), segment routing."""
 
 
@@ -35,10 +35,10 @@ def sparql_allowed() -> bool:
 
 
 def checked_url(url: str) -> str:
-    """The address of an endpoint that may be asked.
+    """The URL of an endpoint that may be queried.
 
     Raises:
-        InputError: not http(s), no host, one that cannot be found, a port of another service, or a host inside this
+        InputError: not http(s), no host, an unknown host, a port of another service, or a host inside this
             network (unless KGQA_ALLOW_PRIVATE=1).
     """
     url = url.strip()
@@ -80,8 +80,8 @@ class _SecureConnection(TimedSecureConnection, _Connection):
 
 
 class CheckedHTTP(TimedHTTP):
-    """Checks the address that was connected to: between `checked_url` and the question a name may have changed
-    its address (DNS rebinding). Through a proxy it is the proxy that connects, and that has to check."""
+    """Checks the address of the connection itself, since a name may resolve differently after `checked_url`
+    (DNS rebinding). With a proxy it is the proxy that connects and has to check."""
 
     def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
         """The answer; an error where the address is inside this network and not allowed."""
@@ -89,7 +89,7 @@ class CheckedHTTP(TimedHTTP):
 
 
 class CheckedHTTPS(TimedHTTPS):
-    """The same over TLS."""
+    """`CheckedHTTP` over TLS."""
 
     def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
         """The answer; an error where the address is inside this network and not allowed."""
@@ -101,7 +101,7 @@ def _is_free(req: urllib.request.Request) -> bool:
 
 
 class CheckedRedirects(BriefRedirects):
-    """Lets an endpoint send the question on only to an address that a visitor may name."""
+    """Follows redirects only to addresses that visitors may name."""
 
     def redirect_request(
         self,
@@ -112,7 +112,7 @@ class CheckedRedirects(BriefRedirects):
         headers: http.client.HTTPMessage,
         newurl: str,
     ) -> urllib.request.Request | None:
-        """The request to the new address; an error where it may not be asked."""
+        """The request to the new address; an error if it is not allowed."""
         try:
             checked_url(newurl)
         except InputError as error:
@@ -121,14 +121,14 @@ class CheckedRedirects(BriefRedirects):
 
 
 def checking_opener() -> urllib.request.OpenerDirector:
-    """Asks addresses that visitors name: every redirect, and every address that is connected to, is checked."""
+    """A URL opener for addresses named by visitors: checks every redirect and every connection."""
     return urllib.request.build_opener(CheckedRedirects, CheckedHTTP, CheckedHTTPS)
 
 
 def _is_inside(address: str) -> bool:
     ip = ipaddress.ip_address(address.split("%")[0])
     if isinstance(ip, ipaddress.IPv6Address):
-        if ip.is_site_local:  # fec0::/10, deprecated (RFC 3879), is still inside wherever it is in use
+        if ip.is_site_local:  # fec0::/10 is deprecated (RFC 3879), but internal where it is still in use
             return True
         ip = ip.ipv4_mapped or ip.sixtofour or ip
     return not ip.is_global or ip.is_multicast or ip.is_reserved or any(ip in net for net in _MORE)

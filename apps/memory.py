@@ -1,4 +1,4 @@
-"""The questions asked so far: kept in the visitor's browser, so that a reload does not lose them."""
+"""The history of questions, kept in the visitor's browser to survive a reload."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ SCRIPT = Path(__file__).with_suffix(".js")
 _PROBABILITY = re.compile(r"[01](?:\.\d+)?")
 MAX_HISTORY = 20
 MAX_PASSAGE = 20_000
-"""Characters of a passage that is still kept in the browser."""
+"""Maximum characters of a passage that is kept in the browser."""
 FIELDS = ("passage", "question", "choices", "graph", "answer", "perhaps", "confidence")
 ASKED = FIELDS[:4]
-"""What makes a question another one."""
+"""The fields by which questions are told apart."""
 
 HistoryEntry = dict[str, str]
 
@@ -28,12 +28,12 @@ def history() -> list[HistoryEntry]:
 
 
 def remember(entry: HistoryEntry) -> None:
-    """Put a question first."""
+    """Put a question at the top of the history."""
     st.session_state["history"] = merged([entry], history())
 
 
 def merged(*parts: list[HistoryEntry]) -> list[HistoryEntry]:
-    """Histories one after the other; of a question that stands in several the first."""
+    """Histories concatenated; of duplicate questions the first is kept."""
     distinct: dict[tuple[str, ...], HistoryEntry] = {}
     for entry in (entry for part in parts for entry in part):
         distinct.setdefault(tuple(entry[name] for name in ASKED), entry)
@@ -41,7 +41,7 @@ def merged(*parts: list[HistoryEntry]) -> list[HistoryEntry]:
 
 
 def understood(stored: object) -> list[HistoryEntry]:
-    """What a browser kept; nothing where it cannot be read."""
+    """The history stored in a browser, validated; empty if it is malformed."""
     try:
         rows = json.loads(str(stored))
     except ValueError:
@@ -60,8 +60,8 @@ def understood(stored: object) -> list[HistoryEntry]:
 
 
 def component(on_walk: Any, on_went: Any, language: str, skip: str) -> None:
-    """The browser's side; `on_walk` is called after an arrow key, with `step()` to say which way, `on_went` after Back
-    or Forward. `skip` leads to the question."""
+    """The component in the browser. `on_walk` is called after an arrow key (`step()` tells the direction), `on_went`
+    after Back or Forward; `skip` is the text of the link to the question."""
     memory = st.components.v2.component("kgqa_memory", js=SCRIPT.read_text(encoding="utf-8"))
     kept = [entry for entry in history() if len(entry["passage"]) <= MAX_PASSAGE]
     memory(
@@ -79,7 +79,7 @@ def component(on_walk: Any, on_went: Any, language: str, skip: str) -> None:
 
 
 def step() -> int:
-    """One question further back (1) or nearer (-1)."""
+    """Direction of the last arrow key: one question further back (1) or forward (-1)."""
     return 1 if getattr(st.session_state.get("memory"), "walk", 0) == 1 else -1
 
 

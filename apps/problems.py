@@ -1,4 +1,4 @@
-"""What is wrong with what was given, in the visitor's language: the package says it in English. No Streamlit."""
+"""Translates the package's English error messages into the visitor's language. No Streamlit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PLACE = re.compile(r"(.+?:\d+): (.+)", re.DOTALL)
 
 
 def problem(message: str, language: str = "en") -> str:
-    """A message in a language; as it is in English, and where no wording of it is known.
+    """A message in a language; unchanged for English, or if there is no translation.
 
     >>> problem("a choice is empty; leave it out or write it", "ko")
     '빈 선택지가 있습니다. 빼거나 채우세요.'
@@ -35,7 +35,7 @@ def _wordings(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
 
 
 def _pattern(said: str) -> re.Pattern[str]:
-    """What matches a message, each of its fields a group."""
+    """A pattern for a message template, with a group for each of its fields."""
     parts = re.split(r"\{(\w+)\}", said)
     groups = (f"(?P<{part}>.+?)" if place % 2 else re.escape(part) for place, part in enumerate(parts))
     return re.compile("".join(groups), re.DOTALL)

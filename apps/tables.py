@@ -1,4 +1,4 @@
-"""How right the answers to a file of questions are, and the answers as a file again. No Streamlit."""
+"""Accuracy of the answers to a file of questions, and the answers as a table. No Streamlit."""
 
 from __future__ import annotations
 
@@ -17,25 +17,26 @@ MAX_QUESTIONS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How right answers are, over the questions whose answer the file gives."""
+    """Accuracy over the questions whose answer the file gives."""
 
     count: int
     exact: float
     f1: float
     between: tuple[float, float]
-    """Of all such questions the share lies here with 95 % (Wilson, 1927): nine questions tell little."""
+    """95 % confidence interval of the accuracy (Wilson, 1927), which is wide for few questions."""
     refused: float | None = None
-    """Share of the questions that cannot be answered for which that was said; None where there are none."""
+    """Share of the unanswerable questions that were declared so; None if there are none."""
 
 
 def is_right(answer: Answer, golds: Sequence[str]) -> bool:
-    """Whether an answer is one of those accepted, several that all are, or says rightly that there is none."""
+    """Whether an answer is accepted (of several answers: all of them), or rightly declares the question
+    unanswerable."""
     said = [item.text for item in answer.items if item.concept] or [answer.text or ""]
     return all(exact_match(text, golds) == 1.0 for text in said)
 
 
 def score(rows: Sequence[TableRow], answers: Sequence[Answer | None]) -> Score | None:
-    """How right the answers are; None where the file gives none."""
+    """The score of the answers; None if the file gives no right ones."""
     asked = [
         (answer, row.golds)
         for row, answer in zip(rows, answers, strict=True)
@@ -55,7 +56,7 @@ def score(rows: Sequence[TableRow], answers: Sequence[Answer | None]) -> Score |
 
 
 def wilson(right: int, count: int, z: float = 1.96) -> tuple[float, float]:
-    """Where a share lies with 95 % that was seen `right` times of `count`.
+    """Confidence interval of a share that was observed as `right` of `count` (z = 1.96: 95 %).
 
     >>> [round(end, 2) for end in wilson(9, 9)], [round(end, 2) for end in wilson(50, 100)]
     ([0.7, 1.0], [0.4, 0.6])
@@ -67,7 +68,7 @@ def wilson(right: int, count: int, z: float = 1.96) -> tuple[float, float]:
 
 
 def answered_cells(row: TableRow, answer: Answer | None) -> dict[str, str]:
-    """A row's own cells, and what was answered."""
+    """A row's own cells, and columns for the answer."""
     cells = dict(row.cells)
     said = [item.text for item in answer.items] or [answer.text or ""] if answer else [""]
     cells["kgqa_answer"] = " | ".join(said)
@@ -83,13 +84,13 @@ def answered_cells(row: TableRow, answer: Answer | None) -> dict[str, str]:
 
 
 def paths_text(answer: Answer) -> list[str]:
-    """What leads to each thing of an answer, in words."""
+    """The evidence path of each answer, verbalized."""
     paths = [item.path for item in answer.items if item.path] or list(answer.evidence.paths[:1])
     return ["; ".join(path_sentences(answer.evidence, path)) for path in paths]
 
 
 def to_csv(rows: Sequence[dict[str, str]]) -> bytes:
-    """Rows as CSV with all their columns, in bytes that Excel takes for UTF-8; no cell is taken for a formula."""
+    """Rows as CSV with all their columns; with a byte order mark for Excel, and safe from formula injection."""
     columns = list(dict.fromkeys(name for row in rows for name in row))
     out = io.StringIO()
     table = csv.writer(out)

@@ -1,4 +1,4 @@
-"""From a sentence to an answer in five steps, with the values that the reader really has in between. No Streamlit."""
+"""From a sentence to an answer in five steps, with the reader's actual intermediate values. No Streamlit."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ BEST = 8
 
 @dataclass(frozen=True, slots=True)
 class Tour:
-    """The steps of one question; of several choices or windows the first is shown."""
+    """The steps of one question; if there are several choices or windows, of the first."""
 
     linked: tuple[tuple[NodeRole, str, tuple[str, ...]], ...]
-    """Stretches of the texts, with the concepts that they may mean."""
+    """Mentions, with their candidate concepts."""
     concepts: int
     facts: int
     retrieved: tuple[tuple[str, float], ...]
-    """The most relevant concepts that no text names, with their relevance (0 to 1)."""
+    """The most relevant concepts without a mention, with their relevance (0 to 1)."""
     pieces: tuple[str, ...]
-    """What the encoder reads, marks included."""
+    """The encoder's tokens, including special tokens."""
     hidden_size: int
     layers: int
     scored: tuple[tuple[str, float], ...]
-    """The concepts that the reader likes best, with their probability among all that were retrieved."""
+    """The best-scored concepts, with their probability among all retrieved ones."""
     attended: tuple[tuple[str, float], ...]
-    """The facts that the reader looks at most, with their share; none where it does not tell."""
+    """The facts with the most attention, with their share; empty if the reader has no such attention."""
     sources: tuple[tuple[str, float], ...]
-    """passage, knowledge, none, yes, no: how probable each is held."""
+    """Probability of each source or answer type: passage, knowledge, none, yes, no."""
     answer: Answer
     read_as: Question
-    """What the reader is asked: a Korean question in English words."""
+    """The reader's input: for a Korean question its English translation."""
 
 
 def tour(answerer: Answerer, question: Question) -> Tour:

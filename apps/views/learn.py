@@ -30,12 +30,12 @@ SENTENCES = (
     "She drank a cup of [MASK].",
     "She read a [MASK] before going to sleep.",
 )
-"""Sentences whose hidden word the shipped encoder finds."""
+"""Sentences whose masked word the shipped encoder predicts correctly."""
 
 
 @st.cache_resource(show_spinner=False, max_entries=2)
 def lens(folder: str) -> Lens:
-    """The pretrained encoder, one for all visitors."""
+    """The pretrained encoder, shared by all visitors."""
     return Lens(Path(folder))
 
 
@@ -180,12 +180,12 @@ def in_words() -> None:
 
 @st.cache_resource(show_spinner=False, max_entries=1)
 def discriminator(folder: str) -> Discriminator:
-    """The encoder that tells replaced words, one for all visitors."""
+    """The discriminator of replaced tokens, shared by all visitors."""
     return Discriminator(Path(folder))
 
 
 def hidden_words(opened: Lens) -> None:
-    """What the encoder says where a word is hidden."""
+    """The encoder's predictions for a masked word."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.html(f"<span>{escaped(say('try_sentence'))}</span>", width="content")
         for number, example in enumerate(SENTENCES):
@@ -214,12 +214,12 @@ def hidden_words(opened: Lens) -> None:
 
 
 def put_sentence(sentence: str) -> None:
-    """An example into the form."""
+    """Put an example into the form."""
     st.session_state["masked"] = sentence
 
 
 def each_word(opened: Lens, sentence: str) -> None:
-    """Bars of how probable each word is when it is hidden."""
+    """Bars of the probability of each word when it is masked."""
     rows = opened.each_hidden(sentence)
     st.html(
         bars(
@@ -230,7 +230,7 @@ def each_word(opened: Lens, sentence: str) -> None:
 
 
 def corrupted(opened: Lens, sentence: str) -> None:
-    """Some words drawn anew, and what is said of each word now."""
+    """Some words replaced by the generator, and the discriminator's probability for each word."""
     turn = st.session_state["corrupted"] = st.session_state.get("corrupted", 0) + 1
     text, pairs = opened.corrupted(sentence, seed=turn)
     st.caption(say("corrupt_note"))
@@ -263,7 +263,7 @@ def curves() -> None:
 
 
 def attention(opened: Lens) -> None:
-    """Where a word looks, by the shade of the others; all words as a table for those who want it."""
+    """The attention of a word as shades of the other words, and of all words as a table."""
     st.header(say("attention"), anchor=False, divider="gray")
     sentence = st.session_state.get("masked", "")
     names = opened.words(sentence)[1:-1]
@@ -301,7 +301,7 @@ def attention(opened: Lens) -> None:
 
 
 def table(words: list[str], rows: list[list[float]], rgb: str) -> None:
-    """All words at once, as shades."""
+    """The attention between all words, as shades of a table."""
     top = "".join(f'<th scope="col" style="writing-mode:vertical-rl">{escaped(w)}</th>' for w in words)
     body = "".join(
         f'<tr><th scope="row" style="text-align:right;padding-right:.4rem">{escaped(word)}</th>'

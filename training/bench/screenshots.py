@@ -30,7 +30,7 @@ START_S = 300
 
 
 def main(given: Sequence[str]) -> None:
-    """Serve the app and take what is asked for."""
+    """Serve the app and take the requested pictures."""
     with served() as address, chromium() as browser:
         if given:
             folder = Path(given[0])
@@ -56,7 +56,7 @@ def for_the_readme(browser: Any, address: str) -> None:
 
 
 def look(browser: Any, address: str, view: str, folder: Path) -> None:
-    """Take every page in one view, whole."""
+    """Take every page in one view, at full height."""
     width, scheme, language = view.split("-")
     for name in PAGES:
         path = "" if name == "ask" else name
@@ -76,7 +76,7 @@ def ask_example(page: Any) -> None:
 
 
 def open_beekeeping(page: Any) -> None:
-    """Open the small graph that comes with the app."""
+    """Open the sample graph."""
     page.locator(".st-key-sample_beekeeping button").click()
     page.locator(".st-key-suggested0").wait_for()
 
@@ -92,21 +92,21 @@ def opened(browser: Any, url: str, width: int, height: int, scheme: str = "light
 
 
 def settle(page: Any) -> None:
-    """Wait until the page has run to its end and has stopped moving: tables and charts come later than the rest."""
+    """Wait until the script has ended and the layout is stable, since tables and charts are drawn later."""
     page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
     page.locator("[data-testid=stSkeleton],[data-stale=true]").first.wait_for(state="detached")
     page.wait_for_timeout(1500)
 
 
 def taken(page: Any, target: Path, whole: bool = False) -> None:
-    """Write what a visitor sees, without the column of settings; `whole` with what lies below."""
+    """Save a picture of the window without the sidebar; with `whole`, of the full page."""
     settle(page)
     if page.viewport_size["width"] > 700:
-        page.get_by_test_id("stSidebar").hover()  # the button hides until then
+        page.get_by_test_id("stSidebar").hover()  # its button appears only on hover
         page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").click()
         page.mouse.move(0, page.viewport_size["height"] - 1)
         settle(page)
-    if whole:  # the page scrolls inside the window
+    if whole:  # an inner element scrolls, so that full-page pictures of the browser do not work
         height = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
         page.set_viewport_size({"width": page.viewport_size["width"], "height": min(int(height), 6000)})
         settle(page)
@@ -126,7 +126,7 @@ def smaller(picture: Path) -> None:
 
 @contextmanager
 def served() -> Iterator[str]:
-    """Where the app is served, on a port of its own."""
+    """Serve the app on a free port; its URL."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

@@ -1,7 +1,7 @@
-"""Korean text as English words in English order, each with the Korean characters it stands for.
+"""Rough translation of Korean into English with character alignment.
 
-No translation: a reader of English is told who does what with what, so that it can answer, and every stretch of the
-English text leads back to Korean words.
+It conveys who does what with what, enough for a reader of English, and every span of the English text maps back to
+Korean words.
 """
 
 from __future__ import annotations

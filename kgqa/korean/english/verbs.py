@@ -1,4 +1,4 @@
-"""Korean predicates in English: by the dictionary, by the graph, by what is said beside them, and with their tense."""
+"""Translates Korean predicates, by dictionary, graph and context, and inflects them."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ _PARTICIPLES = {
 }  # fmt: skip
 _SMALL = frozenset(("up", "out", "off", "down", "on", "in", "over"))
 _LOOSE = frozenset(("it", "your", "one's", "someone", "something", "sth", "and", "or", "yourself"))
-"""Words of a deed's label that stand for nothing said."""
+"""Placeholder words in the label of an action."""
 MANY = frozenset(("we", "they", "you"))
 
 
 class Verbs:
-    """Finds the English for the predicates of a text."""
+    """Translates the predicates of a text."""
 
     def __init__(self, text: str, translate: Translate, said: Said) -> None:
         self.text, self.translate, self.said = text, translate, said
         self.words = lexicon()
 
     def verb(self, clause: Clause, roles: Roles) -> tuple[str, Roles]:
-        """The predicate in English, and the roles less what it has taken in."""
+        """The predicate in English, and the roles without the phrases that it has absorbed."""
         predicate = clause.predicate
         assert predicate is not None
         if predicate.form == "어떻다":
@@ -41,7 +41,7 @@ class Verbs:
                 predicate.start = min(predicate.start, phrase.start)
             if ":" not in english:  # it rains
                 self.said.deeds[predicate.form] = english
-            if (english, predicate.form) == ("like", "들다"):  # what pleases is the subject in Korean
+            if (english, predicate.form) == ("like", "들다"):  # in Korean the thing liked is the subject
                 roles.subjects, roles.objects = roles.objects, roles.subjects
             elif "JKS" in phrase.cases and roles.objects and "JX" in roles.objects[0].cases:
                 roles.topics.insert(0, roles.objects.pop(0))  # 현우는 배탈이 나다
@@ -79,14 +79,14 @@ class Verbs:
         return found, roles
 
     def _made_verb(self, predicate: Predicate) -> str:
-        """A verb that no table has: a noun that is done, or the Korean word in Latin letters."""
+        """A verb that is not in the dictionary: the English of its noun (before 하다, 되다), or the romanized stem."""
         noun = predicate.form[:-2] if predicate.form.endswith(("하다", "되다")) else ""
         if noun:
             return (self.words.noun(noun, self.said.beside) or self.translate(noun) or romanise(noun)).lower()
         return romanise(predicate.form[:-1])
 
     def _phrase_before(self, clause: Clause, predicate: Predicate) -> tuple[Phrase | None, str]:
-        """The phrase that makes one meaning with the predicate, and that meaning."""
+        """The phrase that forms one expression with the predicate, and its translation."""
         for phrase in reversed(clause.phrases):
             if not phrase.is_mere_noun:
                 continue
@@ -97,7 +97,7 @@ class Verbs:
         return None, ""
 
     def _deed(self, clause: Clause, predicate: Predicate, roles: Roles) -> str:
-        """The verb of a concept that the graph has of a predicate with its object, which keeps words of its own."""
+        """The verb of the graph's concept for a predicate with its object; the object keeps its own translation."""
         if len(roles.objects) != 1 or roles.objects[0] not in clause.phrases or predicate.helped:
             return ""
         phrase = roles.objects[0]
@@ -116,14 +116,14 @@ class Verbs:
         same = rest[-1] == last or plural(rest[-1]) == plural(last)
         verbs_agree = verb.partition(" ")[0] == usual.partition(" ")[0]
         if (usual and not verbs_agree) or (not same and (not verbs_agree or len(rest) > 2)):
-            return ""  # a deed that only bears the same label
+            return ""  # another action that happens to have the same label
         phrase.said = " ".join(rest)
         if " " not in verb and predicate.form not in ("가다", "오다", "하다"):
             self.said.verbs[predicate.form] = verb
         return verb
 
     def _concept_before(self, clause: Clause, predicate: Predicate) -> tuple[Phrase | None, str]:
-        """The phrase that a concept of the graph has together with a predicate that the dictionary lacks."""
+        """The phrase that, with a predicate missing from the dictionary, is a concept of the graph."""
         last = clause.phrases[-1] if clause.phrases else None
         if last is None or not last.is_mere_noun or not last.cases & {"JKO", "JKB"}:
             return None, ""
@@ -135,7 +135,7 @@ class Verbs:
 
 
 def finite(verb: str, predicate: Predicate, many: bool, person: str) -> list[Piece]:
-    """The verb with its tense, negation and helpers."""
+    """The verb with its tense, negation and auxiliaries."""
     first, _, rest = verb.partition(" ")
     spot = (predicate.start, predicate.end)
     negative = predicate.negative and person != "nobody"
@@ -165,7 +165,7 @@ def finite(verb: str, predicate: Predicate, many: bool, person: str) -> list[Pie
 
 
 def _particles(phrase: Phrase) -> tuple[str, ...]:
-    """The particles that a phrase may have in a dictionary, whatever it has here."""
+    """The particles under which the dictionary may list a phrase."""
     closed = (ord(phrase.last[-1]) - ord("가")) % 28 if phrase.nouns else 0
     if phrase.cases & {"JKB"}:
         return phrase.particles[:1]
@@ -187,5 +187,5 @@ def do(in_past: bool, many: bool, person: str) -> str:
 
 
 def participle(verb: str) -> str:
-    """The past participle of a verb, which is its past where no other is known."""
+    """The past participle of a verb; its past form if no other is known."""
     return _PARTICIPLES.get(verb) or past(verb)

@@ -1,1 +1,1 @@
-"""Korean text as clauses: who does what with which particle."""
+"""Shallow parsing of Korean: clauses with their predicates, phrases and particles."""

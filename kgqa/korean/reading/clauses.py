@@ -1,4 +1,4 @@
-"""What a parse is made of, and which noun phrase is what to which predicate."""
+"""The parts of a parse, and the grammatical roles of noun phrases."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from itertools import pairwise
 
 from kgqa.korean.words import group, lexicon, table
 
-# What a parse is made of: words, noun phrases, predicates, clauses and sentences.
+# The parts of a parse: words, noun phrases, predicates, clauses and sentences.
 
 ASKING = group("asking")
 FELT = table("felt")
-"""What somebody feels or has, said in Korean of the thing: to whom the thing is frightening, dear, there."""
+"""Predicates of feeling or having whose subject in Korean is the stimulus (is frightening, dear, there)."""
 
 
 @dataclass(slots=True)
 class Word:
-    """A word in its plain form with its characters."""
+    """A word in base form with its characters."""
 
     form: str
     start: int
@@ -27,7 +27,7 @@ class Word:
 
 @dataclass(slots=True)
 class Phrase:
-    """A noun phrase: its words, what stands before them, and its particles. `end` leaves the particles out."""
+    """A noun phrase: its nouns, modifiers and particles. `end` excludes the particles."""
 
     nouns: list[Word] = field(default_factory=list)
     determiners: list[Word] = field(default_factory=list)
@@ -38,33 +38,33 @@ class Phrase:
     plural: bool = False
     each: bool = False
     silent: bool = False
-    """Whether a pronoun stands for it here, since the next clause says it."""
+    """Whether a pronoun replaces it here, since the next clause names it."""
     particles: tuple[str, ...] = ()
     cases: frozenset[str] = frozenset()
     joined: Phrase | None = None
     """What comes before "and"."""
     said: str = ""
-    """Its English, where a graph knows it together with its predicate."""
+    """Its English, if a graph has a concept for it together with its predicate."""
 
     @property
     def last(self) -> str:
-        """Its last noun, nothing where it has none."""
+        """Its last noun, empty if it has none."""
         return self.nouns[-1].form if self.nouns else ""
 
     @property
     def particle(self) -> str:
-        """Its first particle, or nothing."""
+        """Its first particle, or empty."""
         return self.particles[0] if self.particles else ""
 
     @property
     def is_mere_noun(self) -> bool:
-        """Whether it is nouns with a particle, and asks for nothing."""
+        """Whether it is only nouns with a particle, and no question phrase."""
         beside = self.clauses or self.owner or self.joined or self.determiners or self.number
         return bool(self.nouns) and not self.asking and not beside
 
     @property
     def asking(self) -> str:
-        """The question word in it, or nothing."""
+        """Its question word, or empty."""
         words = [*self.determiners, *self.nouns, *([self.number] if self.number else [])]
         return next((word.form for word in words if word.form in ASKING), "")
 
@@ -83,7 +83,7 @@ class Phrase:
 
 @dataclass(slots=True)
 class Predicate:
-    """A verb, adjective or copula in dictionary form with what its endings say."""
+    """A verb, adjective or copula in dictionary form with the features of its endings."""
 
     form: str
     tag: str
@@ -94,15 +94,16 @@ class Predicate:
     lasting: bool = False
     becoming: bool = False
     done: bool = False
-    """Whether it is over before the next begins."""
+    """Whether it is completed before the next begins."""
     modal: str = ""
     helped: str = ""
-    """The verb together with one that helps it, such as 보여주다, or 만들어지다."""
+    """The verb together with an auxiliary: 보여주다, 만들어지다."""
 
 
 @dataclass(slots=True)
 class Clause:
-    """A predicate with its noun phrases and adverbs; `link` says how it goes on, empty at the end of a sentence."""
+    """A predicate with its noun phrases and adverbs; `link` is the conjunction to the next clause, empty for the
+    last."""
 
     phrases: list[Phrase] = field(default_factory=list)
     adverbs: list[Word] = field(default_factory=list)
@@ -114,27 +115,27 @@ class Clause:
 
 @dataclass(slots=True)
 class Sentence:
-    """Clauses in order, and whether they ask."""
+    """Clauses in order, and whether they are a question."""
 
     clauses: list[Clause]
     question: bool
 
 
 def is_one_meaning(clause: Clause) -> bool:
-    """Whether a subject and its predicate are said in one: 배가 고프다."""
+    """Whether subject and predicate form one expression: 배가 고프다."""
     subject = next((p for p in reversed(clause.phrases) if "JKS" in p.cases and p.nouns), None)
     if subject is None or clause.predicate is None:
         return False
     return f"{subject.last}{subject.particle} {clause.predicate.form}" in lexicon().phrases
 
 
-# Which clause a noun phrase is part of: Korean names who acts once, at the beginning of a sentence.
+# Which clause a noun phrase belongs to: Korean names the agent once, at the beginning of a sentence.
 
 _ABOUT = frozenset(("JKS", "JX"))
 
 
 def share_topics(clauses: Sequence[Clause]) -> None:
-    """Let a topic be named where it governs: 지수는 배가 고파서 먹었다 is "because he was hungry, Jisu ate"."""
+    """Attach a topic to the clause that it governs: 지수는 배가 고파서 먹었다 is "because he was hungry, Jisu ate"."""
     for clause, after in pairwise(clauses):
         if clause.link in ("", "and", "then", "fact", "but") or any(p.cases & _ABOUT for p in after.phrases):
             continue
@@ -156,7 +157,7 @@ def share_topics(clauses: Sequence[Clause]) -> None:
 
 
 def move_on(clause: Clause, following: Clause) -> None:
-    """Move what a clause cannot be about to the next: who acts in order to, whose trousers are too small."""
+    """Move phrases that a clause cannot govern to the next: who acts in order to, whose trousers are too small."""
     subject = any("JKS" in p.cases for p in clause.phrases)
     for phrase in clause.phrases[:]:
         topic = _is_topic(phrase)
@@ -182,7 +183,7 @@ def give_back_subject(clause: Clause) -> None:
 
 
 def modifying(inner: Clause) -> Clause:
-    """Make of a clause one that modifies the next noun, and return the clause of that noun.
+    """Turn a clause into a modifier of the next noun, and return the clause of that noun.
 
     The inner one takes the phrases after the topic, an adjective only its subject.
     """
@@ -210,7 +211,7 @@ def _felt(clause: Clause) -> bool:
     return clause.predicate is not None and clause.predicate.form in FELT
 
 
-# The noun phrases of a Korean clause by what they are to its predicate.
+# The noun phrases of a Korean clause by their roles.
 
 THERE = {"있다": "", "없다": " no", "많다": " many", "가득하다": " a lot of", "적다": " few"}
 _SPEAKERS = frozenset(("나", "난", "저", "너", "우리"))
@@ -228,7 +229,7 @@ SEASONS = frozenset(["봄", "여름", "가을", "겨울", "주말"])
 
 @dataclass(slots=True)
 class Roles:
-    """The phrases of a clause by what they are to its predicate."""
+    """The phrases of a clause by their grammatical roles."""
 
     subjects: list[Phrase] = field(default_factory=list)
     topics: list[Phrase] = field(default_factory=list)
@@ -241,7 +242,7 @@ class Roles:
 
     @classmethod
     def of(cls, clause: Clause) -> Roles:
-        """What each phrase of a clause is to its predicate."""
+        """Assign a role to each phrase of a clause."""
         predicate = clause.predicate
         roles = cls()
         copula = predicate is not None and predicate.tag in ("VCP", "VCN")
@@ -285,7 +286,7 @@ class Roles:
                 phrases.remove(phrase)
 
     def _settle(self, predicate: Predicate | None, copula: bool) -> None:
-        """Decide what a topic is: the subject, or the object of a clause that has a subject of its own."""
+        """Decide the role of a topic: subject, or object if the clause has another subject."""
         if predicate is None:
             return
         if copula and self.complement is not None and self.complement.counter and not self.complement.asking:
@@ -312,7 +313,7 @@ class Roles:
                 self.topics = []
 
     def settle_felt(self, form: str) -> bool:
-        """Make of "to whom what is needed" a subject and an object; false where there is no such pair."""
+        """Turn "to whom what is needed" into subject and object; false if there is no such pair."""
         to = [p for p in self.adverbials if p.particle in ("에게", "한테", "께")]
         if self.there:
             return False
@@ -349,7 +350,7 @@ def words_of(clause: Clause) -> Iterator[str]:
 
 
 def is_time(phrase: Phrase) -> bool:
-    """Whether a phrase says when or for how long."""
+    """Whether a phrase is a time or a duration."""
     if not phrase.nouns:
         return phrase.counter is not None and (phrase.counter.form in _TIME_COUNTERS or lasts(phrase))
     last = phrase.last
@@ -360,7 +361,7 @@ def is_time(phrase: Phrase) -> bool:
 
 
 def lasts(phrase: Phrase) -> bool:
-    """Whether a phrase is a stretch of time that something lasts: 세 시간이나, 두 달 동안."""
+    """Whether a phrase is a duration: 세 시간이나, 두 달 동안."""
     if phrase.counter is None or phrase.counter.form not in DURATIONS or phrase.number is None:
         return False
     if any(noun.form != "동안" for noun in phrase.nouns):
@@ -377,5 +378,5 @@ def _is_none(phrase: Phrase, predicate: Predicate | None) -> bool:
 
 
 def without_last(phrase: Phrase) -> Phrase:
-    """A phrase less its last noun and its particles."""
+    """A phrase without its last noun and its particles."""
     return replace(phrase, nouns=phrase.nouns[:-1], particles=())

@@ -21,13 +21,13 @@ from kgqa.korean.reading.clauses import (
 from kgqa.korean.words import group, lexicon, number, table
 from kgqa.types import Span
 
-# The endings of a predicate with its helping verbs: tense, negation, and how its clause goes on.
+# The endings of a predicate with its auxiliaries: tense, negation, and the conjunction to the next clause.
 
 LINKS = table("links")
 """How a clause with an ending goes on, in English; "then" joins verbs that follow each other at once."""
 _DROPPED = group("dropped")
 _KEPT = frozenset(["주", "드리", "가", "오", "내", "놓"])
-"""Helping verbs that make one meaning with theirs."""
+"""Auxiliaries that form one meaning with their verb."""
 _AFTER_A_CLAUSE = {
     "때": "when",
     "동안": "while",
@@ -37,27 +37,28 @@ _AFTER_A_CLAUSE = {
 
 
 class Endings:
-    """The morphemes of a text, read from where a predicate ends."""
+    """Reads the endings after a predicate."""
 
     def __init__(self, text: str, found: Sequence[Morpheme]) -> None:
         self.text, self.found = text, found
 
     def tag(self, at: int) -> str:
-        """The tag of a morpheme, nothing after the last."""
+        """The tag of a morpheme, empty after the last."""
         return self.found[at].tag if at < len(self.found) else ""
 
     def form(self, at: int) -> str:
-        """The plain form of a morpheme, nothing after the last."""
+        """The base form of a morpheme, empty after the last."""
         return self.found[at].form if at < len(self.found) else ""
 
     def past_particles(self, at: int) -> int:
-        """Where the particles end that begin at a morpheme."""
+        """End of the particles that start at a morpheme."""
         while self.tag(at).startswith("J"):
             at += 1
         return at
 
     def read(self, at: int, predicate: Predicate) -> tuple[int, str, str]:
-        """Read endings from `at` into a predicate: where they end, how its clause goes on, and by which ending."""
+        """Read endings from `at` into a predicate; returns their end, the conjunction, and the ending that expresses
+        it."""
         link = ending = ""
         while at < len(self.found):
             m, after = self.found[at], self.form(at + 1)
@@ -93,7 +94,7 @@ class Endings:
         return at, link, ending
 
     def _helped(self, at: int, predicate: Predicate) -> int:
-        """Where the endings go on after a helping verb, or the same place where there is none."""
+        """Position after an auxiliary, or the same position if there is none."""
         ending = self.found[at].form
         on = at + 1
         while self.tag(on) in ("JX", "JKO"):
@@ -163,7 +164,7 @@ class Endings:
         return at + 1, "modifies"
 
     def _as_noun(self, at: int, predicate: Predicate) -> tuple[int, str]:
-        """After a nominal ending: reasons, times, beginnings, or a deed as a noun."""
+        """After a nominal ending: reasons, times, beginnings, or an action as a noun."""
         on = self.past_particles(at + 1)
         noun = self.form(on)
         if noun == "때문":
@@ -188,7 +189,7 @@ class Endings:
         return on, "and"
 
     def _rest(self, at: int, predicate: Predicate) -> tuple[int, str]:
-        """Endings after a helping noun: tense, and how the clause goes on."""
+        """Endings after a bound noun: tense, and the conjunction to the next clause."""
         while self.tag(at).startswith("E"):
             m = self.found[at]
             predicate.end = max(predicate.end, m.end)
@@ -201,11 +202,11 @@ class Endings:
         return at, ""
 
 
-# Morphemes less what an analyser takes for something else.
+# Corrections of the morphological analyser's frequent mistakes.
 
 NOUNS = frozenset(["NNG", "NNP", "NNB", "NP", "NR", "SN", "SL", "SH", "XR"])
 BEGINS = NOUNS | {"MM", "XPN"}
-"""Tags of what a noun phrase begins with."""
+"""Tags that can start a noun phrase."""
 LONE = group("lone")
 """Nouns of time and manner that stand alone, without a particle."""
 _NAMED_TIMES = group("named_times")
@@ -213,7 +214,7 @@ _LIVED_IN = group("lived_in")
 
 
 def mended(found: Sequence[Morpheme]) -> list[Morpheme]:
-    """Morphemes with what an analyser takes for a verb: 나는 at a beginning (I), 지난 before a time (last)."""
+    """Morphemes with the analyser's mistakes corrected, e.g. verbs: initial 나는 (I), 지난 before a time (last)."""
     mended: list[Morpheme] = []
     at = 0
     while at < len(found):
@@ -254,7 +255,7 @@ def mended(found: Sequence[Morpheme]) -> list[Morpheme]:
 
 
 def _called(noun: Morpheme, m: Morpheme, after: Morpheme | None) -> Morpheme | None:
-    """A noun that is somebody's name, by the 이 between it and a particle: 하늘이는, 콩이를."""
+    """A noun that is a given name, recognised by 이 before its particle: 하늘이는, 콩이를."""
     if noun.tag not in ("NNG", "NNP") or m.form != "이" or m.start != noun.end or after is None:
         return None
     particle = m.tag == "JKS" and after.tag[0] == "J" and after.start == m.end
@@ -263,13 +264,13 @@ def _called(noun: Morpheme, m: Morpheme, after: Morpheme | None) -> Morpheme | N
     return None
 
 
-# Korean morphemes to clauses: who does what with which particle, and how one clause goes on to the next.
+# From Korean morphemes to clauses with phrases, particles and conjunctions.
 #
 # A shallow parse by the order of morphemes alone: particles end noun phrases, endings end clauses, and a clause before
-# a noun modifies it. What no rule knows is left where it stands.
+# a noun modifies it. What no rule covers stays in place.
 
 MAX_OF_SENTENCE = 300
-"""Morphemes; what goes on longer without a full stop is cut."""
+"""Maximum morphemes of a sentence; longer text without a full stop is cut."""
 MAX_OF_PHRASE = 60
 _VERBS = frozenset(("VV", "VA", "VX", "VCN"))
 
@@ -498,7 +499,7 @@ def _word(m: Morpheme) -> Word:
     return Word(m.form, m.start, m.end, m.tag)
 
 
-# What is counted in a Korean text: each number with the noun that it counts.
+# Counts in a Korean text: each number with the noun that it counts.
 
 HOW_MANY = "몇"
 
@@ -512,7 +513,7 @@ class Count(NamedTuple):
 
 
 def counts(text: str) -> list[Count]:
-    """The numbers of a text that count something, in order; those of times and dates are none.
+    """The numbers of a text that count something, in order; without times and dates.
 
     >>> [(count.number, count.noun) for count in counts("교실에 학생이 스물네 명 있었다. 사과 두 개를 샀다.")]
     [('스물네', '학생'), ('두', '사과')]
@@ -521,7 +522,7 @@ def counts(text: str) -> list[Count]:
 
 
 def is_of_another(span: Span, question: str, passage: str) -> bool:
-    """Whether a question asks how many there are of what a passage names, and a span of it counts another thing."""
+    """Whether a question asks for a count that the passage states, but the span counts something else."""
     asked = next((count for count in counts(question) if count.number == HOW_MANY), None)
     if asked is None or asked.noun not in passage:
         return False
@@ -545,6 +546,6 @@ def _counts(clause: Clause) -> Iterator[Count]:
 
 
 def _before(phrases: list[Phrase]) -> str:
-    """What is said before the number that counts it: 학생이 스물네 명, 사과를 두 개."""
+    """The counted noun before its number: 학생이 스물네 명, 사과를 두 개."""
     named = [p for p in phrases if p.nouns and (p.cases & {"JKS", "JKO", "JX"}) and not p.cases & {"JKB"}]
     return named[-1].nouns[-1].form if named else ""

@@ -1,8 +1,7 @@
-"""Korean questions asked in a roundabout way, said plainly before they are glossed.
+"""Simplifies periphrastic Korean questions before they are translated.
 
-Korean asks with what is done as a noun ("the reason that you dug is what"), names the means as a deed of its own
-("using what did you dig") and the purpose as one too ("to do what did you dig"). A reader of English knows the plain
-ones: why, and with what.
+Korean may nominalize the action ("the reason that you dug is what") and express means ("using what did you dig") or
+purpose ("to do what did you dig") as clauses. A reader of English was trained on the plain forms: why, and with what.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _ADVERBS = {
     **dict.fromkeys(("방법",), _HOW),
     **dict.fromkeys(("때", "시간", "시기", "날", "날짜"), _WHEN),
 }
-"""Nouns that stand for a question word, of a deed that modifies them."""
+"""Nouns that, modified by a clause, stand for a question word."""
 _ASKED_AFTER = _WHAT | {"누구", "누", "어디", "언제", "때문"}
 _PLACES = frozenset(("곳", "장소", "데"))
 _PEOPLE = frozenset(("사람", "분", "이"))
@@ -32,7 +31,7 @@ _MOTION = group("motion")
 
 
 def restated(sentence: Sentence) -> Sentence:
-    """A question in plain words; any other sentence, and a question that is plain already, as it is."""
+    """A question in plain form; any other sentence, and a question that is plain already, unchanged."""
     if not sentence.question:
         return sentence
     *before, last = sentence.clauses
@@ -99,7 +98,7 @@ def _without_frame(clause: Clause) -> Clause:
 
 
 def _without_fact(clause: Clause, last: Clause) -> Clause | None:
-    """머리에 쓰는 것은 무엇이니: what the deed is done to, or who does it."""
+    """머리에 쓰는 것은 무엇이니: asks for the object, or for the subject."""
     asked = next((p for p in last.phrases if "VCP" in p.cases and p.asking and p.nouns), None)
     deed = clause.predicate
     if asked is None or deed is None or deed.tag != "VV" or asked.last not in _ASKED_AFTER:
@@ -139,7 +138,7 @@ def _without_kind(clause: Clause) -> Clause:
 
 
 def _gap(framed: Phrase, clause: Clause) -> Phrase:
-    """What is asked for, as what it is to the predicate of its clause."""
+    """The question phrase in its role in the clause."""
     noun, predicate = framed.nouns[-1], clause.predicate
     assert predicate is not None
     if noun.form in _PLACES:
@@ -234,7 +233,7 @@ def _with_aim(clause: Clause, last: Clause) -> Clause | None:
 
 
 def _with_next(clause: Clause, last: Clause) -> Clause | None:
-    """뭘 입고 가야 하니, 뭐 하고 노니: what the first deed is done to; the next says nothing of its own."""
+    """뭘 입고 가야 하니, 뭐 하고 노니: asks for the object of the first verb; the next verb adds nothing."""
     first, after = clause.predicate, last.predicate
     if first is None or after is None or clause.link not in ("and", "then") or after.form not in _GOING_ON:
         return None
@@ -246,7 +245,7 @@ def _with_next(clause: Clause, last: Clause) -> Clause | None:
 
 
 def _said_as(deed: Predicate, other: Predicate) -> Predicate:
-    """A deed with the tense, modal and negation of another."""
+    """A predicate with the tense, modal and negation of another."""
     return replace(deed, past=other.past, modal=other.modal, negative=other.negative)
 
 
