@@ -1,4 +1,4 @@
-"""Korean noun phrases in English, as pieces that know which characters they stand for."""
+"""Translates Korean noun phrases into pieces of English that are aligned with Korean characters."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from kgqa.korean.words import group, in_words, is_native, lexicon, number, roman
 from kgqa.limits.cancellation import cancellable
 from kgqa.types import Span
 
-# Pieces of English with the Korean characters they stand for, and what has been said so far.
+# Pieces of English aligned with Korean characters, and the discourse so far.
 
 Translate = Callable[[str], str | None]
-"""English for a Korean noun, or for a verb with what stands before it, where a graph has a concept of that label."""
+"""The English label of the graph's concept for a Korean noun or verb phrase; None if there is none."""
 
 
 class Piece(NamedTuple):
-    """An English word or a few, and the Korean characters it stands for; the same twice where it stands for none."""
+    """One or more English words, and the aligned Korean characters; start equals end if there are none."""
 
     text: str
     start: int = 0
@@ -31,13 +31,13 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Gloss:
-    """English text with, for each stretch of it in order (start, end) its Korean range; None where it is kept."""
+    """English text with aligned pairs of English and Korean spans in order; None if the text is unchanged."""
 
     text: str
     stretches: tuple[tuple[Span, Span], ...] | None = ()
 
     def original(self, start: int, end: int) -> Span | None:
-        """The Korean range that characters of the English text stand for, None where they stand for none."""
+        """The Korean span aligned with characters of the English text, None if there is none."""
         if self.stretches is None:
             return Span(start, end)
         first = bisect_right(self.stretches, start, key=lambda stretch: stretch[0].end)
@@ -50,41 +50,41 @@ class Gloss:
 
 @dataclass(slots=True)
 class Said:
-    """What has been said so far, by which words are understood."""
+    """The discourse so far, by which pronouns, articles and word senses are chosen."""
 
     named: set[str] = field(default_factory=set)
-    """Nouns that were named: they are "the" from then on."""
+    """Nouns mentioned before: they get "the" from then on."""
     subject: str = ""
     """The pronoun of the last person that was a subject."""
     agrees: str = ""
     """The pronoun of the last subject, of a thing too."""
     asks: bool = True
-    """Whether a question is being said: elsewhere its words mean somebody, something, somewhere."""
+    """Whether a question is being translated; elsewhere question words mean somebody, something, somewhere."""
     told: bool = False
-    """Whether anything has been told before a question."""
+    """Whether a statement precedes the question."""
     asked_alone: bool = False
-    """Whether a question has nothing before it: it is about things of a kind, not about those said."""
+    """Whether a question has no passage: it is generic, not about particular things."""
     near: str = ""
     """The pronoun of the last subject within the sentence, of an animal too."""
     verbs: dict[str, str] = field(default_factory=dict)
-    """Verbs in the sense that a passage used them in."""
+    """Verbs with the sense that they had in the passage."""
     deeds: dict[str, str] = field(default_factory=dict)
-    """Verbs in the sense that they had together with a noun, which they have where none is said."""
+    """Verbs with the sense that they had with an object, reused where the object is omitted."""
     nouns: dict[str, str] = field(default_factory=dict)
-    """Nouns in the sense that the words beside them told."""
+    """Nouns with the sense that was chosen by context."""
     things: dict[str, str] = field(default_factory=dict)
-    """What was last done to, by predicate."""
+    """The last object of each predicate."""
     beside: frozenset[str] = frozenset()
-    """Nouns and predicates of the clause: they tell senses apart."""
+    """Nouns and predicates of the clause: the context that selects senses."""
 
     @property
     def silent(self) -> str:
-        """The pronoun of a subject that is not said: of what is asked alone anybody, whom English calls "you"."""
+        """The pronoun of an omitted subject; in a question without passage the generic "you"."""
         return self.near or self.subject or ("you" if self.asked_alone else "I")
 
 
 def joined(pieces: Iterable[Piece]) -> Gloss:
-    """Pieces as a text, its sentences with capitals."""
+    """Pieces joined to a text with capitalized sentences."""
     parts: list[str] = []
     length, ended = 0, True
     stretches = []
@@ -104,7 +104,7 @@ def joined(pieces: Iterable[Piece]) -> Gloss:
     return Gloss("".join(parts), tuple(stretches))
 
 
-# Korean particles as English prepositions, by the noun before them and the verb after them.
+# English prepositions for Korean particles, by the noun before them and the verb after them.
 
 _ON = group("on")
 _WHITHER = group("whither")
@@ -120,17 +120,17 @@ _ALWAYS = {
     **dict.fromkeys(("처럼", "같이"), "like"),
     "보다": "than",
 }
-"""Particles that are said in one way, whatever stands beside them."""
+"""Particles with a single translation."""
 _WITH_E = {
     **dict.fromkeys(("바르다", "뿌리다", "치다"), "on"),
     **dict.fromkeys(("맞다", "쏘이다", "물리다", "놀라다"), "by"),
     **dict.fromkeys(("주다", "들어가다", "들어오다", "오르다", "올라가다", "타다"), ""),
 }
-"""How 에 is said with a predicate."""
+"""Translation of 에 by predicate."""
 
 
 def preposition(phrase: Phrase, predicate: Predicate | None) -> str:
-    """The English preposition for the particle of a phrase beside a predicate, empty where there is none."""
+    """The English preposition for the particle of a phrase with a predicate, empty if there is none."""
     particles = phrase.particles
     form = predicate.form if predicate else ""
     helped = predicate.helped if predicate else ""
@@ -171,13 +171,13 @@ def preposition(phrase: Phrase, predicate: Predicate | None) -> str:
     return "on" if last in _ON else "by" if last in _BESIDE else "in"
 
 
-# Korean noun phrases in English: articles, numbers, owners, and the clauses that modify a noun.
+# English noun phrases: articles, numbers, possessives, and relative clauses.
 
 Modify = Callable[[Phrase], tuple[list[Piece], list[Piece]]]
-"""What the clauses of a phrase put before its noun ("broken") and after it ("that I wrote")."""
+"""Translates the modifying clauses of a phrase: parts before its noun ("broken") and after it ("that I wrote")."""
 _ASKED, _SOME = table("asked"), table("some")
 _PRONOUNS = {form: said.split("/") for form, said in table("pronouns").items()}
-"""As subject, as object, and before what is theirs."""
+"""Subject, object and possessive forms."""
 _ORDINALS = "first first second third fourth fifth sixth seventh eighth ninth tenth".split()  # noqa: SIM905
 _ORDINAL_COUNTERS = group("ordinal_counters")
 _WHICH_TIME = {"이번": "this", "다음": "next", "지난": "last"}
@@ -190,7 +190,7 @@ _PEOPLE = group("people")
 
 
 class Nouns:
-    """Says the noun phrases of a text."""
+    """Translates the noun phrases of a text."""
 
     def __init__(self, text: str, translate: Translate, said: Said, modify: Modify) -> None:
         self.text, self.translate, self.said, self.modify = text, translate, said, modify
@@ -199,7 +199,7 @@ class Nouns:
     def noun(
         self, phrase: Phrase, article: bool = True, subject: bool = False, listed: bool = False
     ) -> list[Piece]:
-        """A noun phrase with article or determiner, what it belongs to, and the clauses that modify it.
+        """A noun phrase with article or determiner, possessor and modifying clauses.
 
         Of several things that are joined, the last two have an "and" between them: a book, a pen and a ruler.
         """
@@ -248,7 +248,7 @@ class Nouns:
         return [*said, *owner, *determiner, *count, *before, *nouns, *after]
 
     def _again(self, phrase: Phrase) -> str:
-        """What a graph says of a thing, "the" where it was named before."""
+        """A phrase in the graph's wording, with "the" if it was mentioned before."""
         key = phrase.last
         known = key in self.said.named or "JX" in phrase.cases
         self.said.named.add(key)
@@ -280,7 +280,7 @@ class Nouns:
         return [Piece(_ASKED.get(asked, "what"), *spot)]
 
     def _determiners(self, phrase: Phrase) -> tuple[list[Piece], list[Piece]]:
-        """Words in place of an article, and adjectives."""
+        """Determiners, and adjectives."""
         which: list[Piece] = []
         adjectives: list[Piece] = []
         if len(phrase.nouns) > 1 and (first := phrase.nouns[0]).form in _WHICH_TIME:
@@ -334,7 +334,7 @@ class Nouns:
         ]
 
     def _nouns(self, phrase: Phrase) -> list[Piece]:
-        """The nouns of a phrase, the longest that the dictionary or the graph knows as one."""
+        """The nouns of a phrase; the longest compounds that the dictionary or the graph knows are translated as one."""
         words = phrase.nouns
         if len(words) > 1 and words[0].form in ("우리", "내", "제", "저희", "번째", *_WHICH_TIME):
             words = words[1:]
@@ -356,7 +356,7 @@ class Nouns:
         return self._sense(word.form) or self._concept(word.form) or romanise(word.form)
 
     def _sense(self, surface: str) -> str | None:
-        """What the dictionary says of a noun, in the sense that was meant before where nothing tells."""
+        """The dictionary's translation of a noun; without context, in the sense that it had before."""
         found, usual = self.words.noun(surface, self.said.beside), self.words.noun(surface, ())
         if found is None or found == usual:
             return self.said.nouns.get(surface, usual)
@@ -419,7 +419,7 @@ class Nouns:
         return [Piece("" if others or determiner else at), *determiner, *others, said]
 
     def pronoun(self, phrase: Phrase) -> str:
-        """The pronoun for a person or people, empty for a thing."""
+        """The pronoun for a person or people, empty for things."""
         last = phrase.last
         if last in _PRONOUNS:
             return _PRONOUNS[last][0]

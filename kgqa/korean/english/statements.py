@@ -1,4 +1,4 @@
-"""Clauses that tell or ask something, in English order."""
+"""Generates English statements and questions from clauses."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from kgqa.korean.reading.clauses import (
 from kgqa.korean.reading.parse import LONE
 from kgqa.korean.words import group, lexicon, number, table
 
-# Clauses that tell something, in English order: who does what with what, where and when.
+# Statements in English word order: who does what with what, where and when.
 
 ASKING_ADVERBS = table("asking_adverbs")
 _PREPOSITIONS = frozenset(
     ["into", "by", "to", "of", "with", "on", "from", "at", "for", "over", "in", "after"]
 )
 _OF_THINGS = group("of_things")
-"""What is done to things: what such a verb modifies is what it is done to."""
+"""Transitive verbs of things: a noun modified by such a verb is its object."""
 _ENOUGH = group("enough")
 _OPENING = frozenset(["그래서", "하지만", "그런데", "그러나", "그리고"])
 _OWN = {"I": "my", "we": "our", "he": "his", "she": "her", "they": "their", "you": "your"}
 
 
 class Telling:
-    """Says the clauses of a text."""
+    """Translates the statements of a text."""
 
     def __init__(self, text: str, translate: Translate, said: Said) -> None:
         self.said = said
@@ -46,7 +46,8 @@ class Telling:
         self.noun = self.nouns.noun
 
     def clause(self, clause: Clause, shared: bool = False, of: Phrase | None = None) -> list[Piece]:
-        """A clause in English order; `shared`: about the subject of the one before, or `of` a noun."""
+        """A clause in English word order; `shared`: with the subject of the clause before; `of`: a relative clause of
+        a noun."""
         self.said.beside = frozenset(words_of(clause))
         roles = self.roles(clause)
         predicate = clause.predicate
@@ -80,7 +81,7 @@ class Telling:
         return said + self.rest(roles, clause, verb)
 
     def roles(self, clause: Clause) -> Roles:
-        """The roles of a clause; a thing that is spoken of, and that things are done to, is the object."""
+        """The roles of a clause; a topic that the verb acts on is the object."""
         roles = Roles.of(clause)
         predicate = clause.predicate
         if not roles.topics or roles.subjects or roles.objects or roles.bare or predicate is None:
@@ -94,7 +95,7 @@ class Telling:
         return roles
 
     def bare(self, clause: Clause) -> list[Piece]:
-        """A clause without subject and tense: to "plant flowers"."""
+        """An infinitive clause: (to) "plant flowers"."""
         self.said.beside = frozenset(words_of(clause))
         verb, roles = self.verbs.verb(clause, Roles.of(clause))
         predicate = clause.predicate
@@ -106,7 +107,7 @@ class Telling:
         ]
 
     def there(self, roles: Roles, predicate: Predicate, clause: Clause) -> list[Piece]:
-        """What there is somewhere: existence, and how many."""
+        """Existential clauses ("there are"), and quantities."""
         thing = roles.there[0]
         said = self.noun(thing, False)
         many = thing.plural or bool(roles.count) or is_plural(said[-1].text)
@@ -126,7 +127,7 @@ class Telling:
     def _subject_of(
         self, verb: str, predicate: Predicate, roles: Roles, shared: bool
     ) -> tuple[list[Piece], str]:
-        """The subject, which some predicates have of their own ("it rains"), and the verb."""
+        """The subject (for some predicates fixed: "it rains"), and the verb."""
         own, colon, rest = verb.partition(":")
         if colon:
             return [Piece(own, predicate.start, predicate.end)], rest
@@ -182,13 +183,13 @@ class Telling:
         return said
 
     def _count(self, count: Phrase) -> list[Piece]:
-        """How many of what is named: "two", not "two books", of comic books."""
+        """The number of a noun that is mentioned already: "two", not "two books", of comic books."""
         first, *unit = self.nouns.number(count)
         of_things = unit and unit[0].text in ("books", "people", "animals")
         return [self._number(count)] if of_things else [first, *unit]
 
     def _number(self, count: Phrase) -> Piece:
-        """A number alone; it stands for its counter too: 스물네 명."""
+        """A number alone, aligned with number and counter: 스물네 명."""
         return self.nouns.number(count)[0]._replace(end=count.end)
 
     def rest(self, roles: Roles, clause: Clause, verb: str | None) -> list[Piece]:
@@ -226,7 +227,7 @@ class Telling:
         return ""
 
     def adverbial(self, phrase: Phrase, predicate: Predicate | None) -> list[Piece]:
-        """A phrase with the preposition that its particle stands for."""
+        """A phrase with the preposition for its particle."""
         last = phrase.nouns[-1] if phrase.nouns else None
         if is_time(phrase) and not phrase.clauses and not phrase.owner:
             return self.nouns.time(phrase)
@@ -245,7 +246,7 @@ class Telling:
         return [mark, *self.noun(phrase, article=governed != "every")]
 
     def _modifiers(self, phrase: Phrase) -> tuple[list[Piece], list[Piece]]:
-        """What clauses put before a noun (adjectives) and after it ("that ...")."""
+        """Modifying clauses: parts before a noun (adjectives) and after it ("that ...")."""
         before: list[Piece] = []
         after: list[Piece] = []
         for clause in phrase.clauses:
@@ -281,23 +282,23 @@ class Telling:
 
 
 def alone(verb: str) -> str:
-    """A verb without the preposition of an object that is not said: wait, not wait for."""
+    """A verb without the preposition of an omitted object: wait, not wait for."""
     first, _, last = verb.rpartition(" ")
     held = first in ("wait", "look", "listen", "look after") and last in ("for", "at", "to")
     return first if held else verb
 
 
 def _many_of(thing: Piece, count: Phrase) -> Piece:
-    """A thing in the number that it is counted with."""
+    """A noun in singular or plural by its number."""
     one = count.number is not None and number(count.number.form) == 1
     return thing if one else thing._replace(text=plural(thing.text))
 
 
 def _named_before(pieces: list[Piece]) -> str:
-    """How a thing is called that has been named."""
+    """The short form of a noun phrase that was mentioned before."""
     words = ""
     for piece in pieces:
-        if piece.text in ("that", "to", "of"):  # what follows tells it apart the first time
+        if piece.text in ("that", "to", "of"):  # the modifiers after it identify it only at the first mention
             break
         words = f"{words} {piece.text}".strip()
     first, _, rest = words.partition(" ")
@@ -312,18 +313,18 @@ def _adverb_of(adjective: str) -> str:
     return adjective[:-1] + "y" if adjective.endswith("le") else adjective + "ly"
 
 
-# Questions that English asks in words of its own: how somebody feels, what happened, how old, how long it takes.
+# Idiomatic questions: how somebody feels, what happened, how old, how long it takes.
 
 
 def idiom(telling: Telling, clause: Clause, roles: Roles, predicate: Predicate) -> list[Piece]:
-    """What a question is in English words of their own, nothing where it is asked as any other."""
+    """An idiomatic English question, empty if the regular form is right."""
     nouns = [p.last for p in clause.phrases if p.nouns]
     spot = (predicate.start, predicate.end)
     who = [p for p in [*roles.topics, *roles.subjects] if p.last not in ("기분", "마음")]
     asks = {a.form for a in clause.adverbs} | {p.asking for p in clause.phrases}
 
     def done(word: str, otherwise: str, deed: str) -> list[Piece]:
-        """A question word, who did it, and what they did."""
+        """A question word, subject, and verb phrase."""
         subject = telling.noun(who[0], subject=True) if who else [Piece(otherwise)]
         person = subject[-1].text
         return [Piece(word), Piece(do(predicate.past, person in MANY, person)), *subject, Piece(deed, *spot)]
@@ -390,20 +391,20 @@ def _copular_idiom(telling: Telling, roles: Roles, predicate: Predicate) -> list
     return [*telling.noun(complement), is_, *(subject or [Piece("it")])]
 
 
-# Clauses that ask, in English order: the question word first, the verb's helper before the subject.
+# Questions in English word order: the question word first, the auxiliary before the subject.
 
 _SMALL = ("up", "out", "off", "down", "on")
 
 
 class Asking:
-    """Says the questions of a text with what tells its clauses."""
+    """Translates the questions of a text, using the translator of its statements."""
 
     def __init__(self, telling: Telling) -> None:
         self.telling, self.said = telling, telling.said
         self.nouns, self.verbs, self.noun = telling.nouns, telling.verbs, telling.noun
 
     def question(self, clause: Clause) -> list[Piece]:
-        """A clause that asks, its question word first, the verb's helper before the subject."""
+        """A question: the question word first, the auxiliary before the subject."""
         self.said.beside = frozenset(words_of(clause))
         roles = self.telling.roles(clause)
         predicate = clause.predicate
@@ -467,7 +468,7 @@ class Asking:
         return self.inverted(front, verb, predicate, roles, clause, after, wanted)
 
     def whether(self, clause: Clause) -> list[Piece]:
-        """A clause that asks for yes or no, the verb's helper first."""
+        """A yes/no question: the auxiliary first."""
         self.said.beside = frozenset(words_of(clause))
         roles = self.telling.roles(clause)
         assert clause.predicate is not None
@@ -490,7 +491,7 @@ class Asking:
         after: list[Piece],
         wanted: bool = True,
     ) -> list[Piece]:
-        """`wanted`: what is asked for is what the verb governs."""
+        """`wanted`: the question word is the verb's object."""
         own, colon, of_its_own = verb.partition(":")
         if colon:
             subject, verb = [Piece(own)], of_its_own
