@@ -67,7 +67,10 @@ def test_a_model_in_a_package_of_its_own_is_found_by_name_and_stands_first(
     for _ in range(2):
         assert settings.find_model(settings.DEFAULT_READER).name == "kgqa-small"  # what is here stands in
     (reported,) = caplog.messages
-    assert reported.startswith("kgqa-base is not installed; kgqa-small answers") and "kgqa_base" in reported
+    assert (
+        reported.startswith("kgqa-base is not installed; the smaller kgqa-small is used")
+        and "kgqa_base" in reported
+    )
     assert settings.find_model("kgqa-small") and len(caplog.messages) == 1
     (tmp_path / "site/kgqa_base/reader.json").touch()
     (tmp_path / "site/kgqa_base/__init__.py").write_text("raise SystemExit('imported')", encoding="utf-8")

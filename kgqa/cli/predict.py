@@ -389,7 +389,7 @@ def _json_rows(name: str) -> Iterator[Question | str]:
 def _lines(name: str) -> Iterator[bytes]:
     """Lines of a file; a remote one is streamed without a temporary file, which a killed run would leave behind."""
     if "://" not in name and not Path(name).is_file():
-        wrong = "no regular file" if Path(name).exists() else "no such file"
+        wrong = "not a regular file" if Path(name).exists() else "no such file"
         raise InputError(f"{name}: {wrong}; give a file with one question per line")
     try:
         with _opened(name) as file:

@@ -110,7 +110,7 @@ def test_addresses_of_others_are_kept(predicts: Predicts) -> None:
     with pytest.raises(InputError, match="the reader changed.*--overwrite"):
         predicts("memory://kept/in.jsonl", "memory://kept/own.jsonl", model="hive")
     assert sorted(memory.ls("/kept", detail=False)) == ["/kept/in.jsonl", "/kept/own.jsonl"]
-    with pytest.raises(InputError, match="address"):
+    with pytest.raises(InputError, match="kind of URL"):
         predicts("in.jsonl", "nosuch://kept/out.jsonl")
 
 

@@ -92,7 +92,7 @@ def test_two_graphs_of_one_name_are_refused(model_folder: Path, tools_file: Path
     other.write_bytes(tools_file.read_bytes())
     (one,) = load_answerers([str(model_folder)], [str(tools_file)] * 2, "cpu", "auto").items()
     assert one[0] == (one[1].name, one[1].graph.name) == ("toy", "tools")
-    with pytest.raises(InputError, match="tools: named twice"):
+    with pytest.raises(InputError, match="tools: given twice"):
         load_answerers([str(model_folder)], [str(tools_file), str(other)], "cpu", "auto")
 
 

@@ -45,7 +45,7 @@ def test_rows_that_are_equal_are_read_once(
 def test_a_folder_without_a_reader_and_a_device_that_is_not_here(tmp_path: Path, model_folder: Path) -> None:
     with pytest.raises(InputError, match="not a reader"):
         open_reader(tmp_path / "nothing")
-    with pytest.raises(InputError, match="here are auto"):
+    with pytest.raises(InputError, match="available: auto"):
         open_reader(model_folder, "typewriter")
 
 
