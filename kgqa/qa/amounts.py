@@ -266,6 +266,7 @@ _BINDS = {"+": 1, "-": 1, "*": 2, "/": 2}
 def formula(expression: Expression) -> str:
     """An expression in figures: "20 − 3 × 4", with units where they differ.
 
+    >>> from fractions import Fraction
     >>> three, four = Quantity(Fraction(3)), Quantity(Fraction(4), MONEY, "euro")
     >>> formula(Expression((Step(0, 1, 3),), (three, four, four), 0.0))
     '3 × 4'
