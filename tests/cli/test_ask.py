@@ -61,7 +61,7 @@ def test_a_logical_form_is_executed(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert nothing.startswith("(no answer)")
     for args, why in (
         (["(SUM nothing"], "parenthesis is missing"),
-        (["(CLASS boat)", "How many?"], "QUESTION is not read"),
+        (["(CLASS boat)", "How many?"], "QUESTION has no effect"),
     ):
         with pytest.raises(InputError, match=why):
             CliRunner().invoke(app, [*asked, *args], catch_exceptions=False)
