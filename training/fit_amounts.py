@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from hashlib import blake2b
 from itertools import islice, product
-from math import log
+from math import exp, log
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +70,7 @@ LEFT_OUT = {"amounts", "comparing"}
 """Kinds of rows there that may ask for what has to be computed."""
 SQUAD = "squad1-train"
 LAYER = 6
-EPOCHS, BATCH, RATE, DECAY = 16, 16, 1e-3, 0.05
+EPOCHS, BATCH, RATE, DECAY = 8, 16, 1e-3, 0.05
 FALSE = 0.003
 """Share of what is not to be computed that may be computed all the same."""
 
@@ -84,6 +84,8 @@ class Row:
     sum: Sum
     steps: tuple[Step, ...] = ()
     answers: tuple[str, ...] = ()
+    is_other: bool = False
+    """Whether it is from a set that asks for no amounts."""
     options: list[Options] = field(default_factory=list)
     targets: list[int] = field(default_factory=list)
 
@@ -365,9 +367,8 @@ def _drawn(questions: Sequence[Question], reader: LoadedReader, most: int, rng: 
                 is_number is bool(asks.search(question.text))
                 and (each := sum_of(question, reader)) is not None
             ):
-                found.append(
-                    Row(blake2b(question.passage_text.encode(), digest_size=8).hexdigest(), question, each)
-                )
+                group = blake2b(question.passage_text.encode(), digest_size=8).hexdigest()
+                found.append(Row(group, question, each, is_other=True))
     return found
 
 
@@ -402,19 +403,29 @@ def fitted(rows: Sequence[Row], states: Sequence[Tensor], epochs: int = EPOCHS, 
     rng = random.Random(seed)
     head = AmountHead(states[0].shape[1]).train()
     optimizer = torch.optim.AdamW(head.parameters(), lr=RATE, weight_decay=DECAY)
-    total = epochs * -(-len(rows) // BATCH)
+    total = epochs * len(batches([len(own) for own in states], random.Random(0)))
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=total, pct_start=0.1)
     for _ in track(range(epochs), "epochs"):
-        order = list(range(len(rows)))
-        rng.shuffle(order)
-        for at in range(0, len(order), BATCH):
-            part = order[at : at + BATCH]
+        for part in batches([len(own) for own in states], rng):
             optimizer.zero_grad()
             loss_of(head, [rows[n] for n in part], [states[n].float() for n in part]).backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(head.parameters(), 1.0)
             optimizer.step()
             schedule.step()
     return head.eval()
+
+
+def batches(lengths: Sequence[int], rng: random.Random) -> list[list[int]]:
+    """Indices in batches at random, of rows of like length."""
+    order = list(range(len(lengths)))
+    rng.shuffle(order)
+    pools = [
+        sorted(order[at : at + 16 * BATCH], key=lengths.__getitem__)
+        for at in range(0, len(order), 16 * BATCH)
+    ]
+    found = [pool[at : at + BATCH] for pool in pools for at in range(0, len(pool), BATCH)]
+    rng.shuffle(found)
+    return found
 
 
 def loss_of(head: AmountHead, rows: Sequence[Row], states: Sequence[Tensor]) -> Tensor:
@@ -452,6 +463,11 @@ class Outcome:
     """Probability of the result, if it is."""
     right: bool
 
+    @property
+    def probability(self) -> float:
+        """Of the result."""
+        return self.chance * self.share
+
 
 def outcomes(head: AmountHead, rows: Sequence[Row], states: Sequence[Tensor]) -> list[Outcome]:
     """What a head makes of rows."""
@@ -471,28 +487,29 @@ def outcomes(head: AmountHead, rows: Sequence[Row], states: Sequence[Tensor]) ->
 
 
 def calibration(found: Sequence[Outcome], layer: int) -> AmountCalibration:
-    """The threshold at which at most a share `FALSE` of what is not to be computed is, and Platt scaling above it."""
-    others = sorted((o.chance for o in found if not o.row.steps), reverse=True)
-    threshold = max(0.5, others[int(FALSE * len(others))] + 1e-3) if others else 0.5
-    threshold = min(round(threshold, 3), 0.98)
-    sure = [o for o in found if o.chance >= threshold]
-    logits = torch.tensor([logit(o.chance * o.share) for o in sure])
-    gold = torch.tensor([float(o.right) for o in sure])
-    weights = torch.tensor([1.0, 0.0], requires_grad=True)
-    optimizer = torch.optim.LBFGS([weights], max_iter=100, line_search_fn="strong_wolfe")
+    """Platt scaling of the results' probabilities, and the threshold: what is computed is more likely right than not,
+    and of the rows of other sets at most a share `FALSE` is computed."""
+    made = [o for o in found if o.probability > 0]
+    scale, shift = 1.0, 0.0
+    if made:
+        logits = torch.tensor([logit(o.probability) for o in made])
+        gold = torch.tensor([float(o.right) for o in made])
+        weights = torch.tensor([1.0, 0.0], requires_grad=True)
+        optimizer = torch.optim.LBFGS([weights], max_iter=100, line_search_fn="strong_wolfe")
 
-    def loss() -> Tensor:
-        optimizer.zero_grad()
-        value = (
-            F.binary_cross_entropy_with_logits(weights[0] * logits + weights[1], gold)
-            + 1e-3 * weights.square().sum()
-        )
-        value.backward()  # type: ignore[no-untyped-call]
-        return value
+        def loss() -> Tensor:
+            optimizer.zero_grad()
+            value = F.binary_cross_entropy_with_logits(weights[0] * logits + weights[1], gold)
+            value = value + 1e-3 * weights.square().sum()
+            value.backward()  # type: ignore[no-untyped-call]
+            return value
 
-    optimizer.step(loss)  # type: ignore[arg-type]
-    scale, shift = (round(float(w), 3) for w in weights.detach())
-    return AmountCalibration(layer=layer, threshold=threshold, scale=scale, shift=shift)
+        optimizer.step(loss)  # type: ignore[arg-type]
+        scale, shift = (round(float(w), 3) for w in weights.detach())
+    even = 1 / (1 + exp(shift / scale)) if scale > 0 else 1.0
+    others = sorted((o.probability for o in found if o.row.is_other), reverse=True)
+    threshold = max(even, others[int(FALSE * len(others))] + 1e-3) if others else even
+    return AmountCalibration(layer=layer, threshold=round(min(threshold, 1.0), 4), scale=scale, shift=shift)
 
 
 def logit(p: float) -> float:
@@ -507,11 +524,13 @@ def measured(found: Sequence[Outcome], threshold: float) -> dict[str, float]:
     others = [o for o in found if not o.row.steps]
     return {
         "to_compute": len(asked),
-        "computed": sum(o.chance >= threshold for o in asked),
-        "right": sum(o.right and o.chance >= threshold for o in asked),
+        "computed": sum(o.probability >= threshold for o in asked),
+        "right": sum(o.right and o.probability >= threshold for o in asked),
         "right_if_computed": sum(o.right for o in asked),
         "others": len(others),
-        "computed_wrongly": sum(o.chance >= threshold for o in others),
+        "computed_wrongly": sum(o.probability >= threshold for o in others),
+        "of_other_sets": sum(o.row.is_other for o in others),
+        "of_these_computed": sum(o.row.is_other and o.probability >= threshold for o in others),
     }
 
 
@@ -521,10 +540,10 @@ def main() -> None:
     parser.add_argument("reader", type=Path)
     parser.add_argument("--layer", type=int, default=LAYER, help="of the encoder, from 1")
     parser.add_argument(
-        "--own", type=int, default=350, help="rows of each reading set that are not to be computed"
+        "--own", type=int, default=200, help="rows of each reading set that are not to be computed"
     )
     parser.add_argument(
-        "--squad", type=int, default=1000, help="questions of SQuAD that are not to be computed"
+        "--squad", type=int, default=500, help="questions of SQuAD that are not to be computed"
     )
     parser.add_argument("--epochs", type=int, default=EPOCHS)
     parser.add_argument("--cache", type=Path, default=Path("runs/amounts"))

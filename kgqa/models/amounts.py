@@ -71,7 +71,7 @@ class AmountHead(nn.Module):
     def read(self, tokens: AmountTokens) -> Tensor:
         """Its own states (B, T, size) of the tokens."""
         states = F.layer_norm(tokens.states.float(), tokens.states.shape[-1:])
-        own = self.project(self.dropout(states)) + self.kind(tokens.kind) + self.segment(tokens.segment)
+        own = self.dropout(self.project(states)) + self.kind(tokens.kind) + self.segment(tokens.segment)
         for layer in self.layers:
             own = layer(own, src_key_padding_mask=~tokens.mask)
         normed: Tensor = self.norm(own)

@@ -58,7 +58,7 @@ class AmountCalibration(BaseModel):
     layer: int = Field(6, ge=1)
     """Layer of the encoder whose states are read, from 1."""
     threshold: float = Field(0.5, ge=0, le=1)
-    """Minimum probability that the answer is to be computed."""
+    """Minimum probability of the result: that the answer is to be computed, times that it is computed so."""
     scale: float = 1.0
     shift: float = 0.0
     """Platt scaling of the log-odds of the best result."""
@@ -331,7 +331,7 @@ def _answers(
             ranked = []
             if chance >= calibration.threshold:
                 ranked = expressions(head, each.quantities, states_of(row, each), row[0])
-            yield _answer(question, each, ranked, chance, calibration) if ranked else None
+            yield _answer(question, each, ranked, chance, calibration)
 
 
 def results_of(ranked: Sequence[Expression], question: str) -> dict[str, tuple[float, Expression]]:
@@ -347,8 +347,11 @@ def results_of(ranked: Sequence[Expression], question: str) -> dict[str, tuple[f
 
 def _answer(
     question: Question, each: Sum, ranked: Sequence[Expression], chance: float, calibration: AmountCalibration
-) -> ComputedAnswer:
+) -> ComputedAnswer | None:
+    """The most probable result; None where it is not probable enough."""
     results = results_of(ranked, question.text)
+    if not results or chance * next(iter(results.values()))[0] < calibration.threshold:
+        return None
     candidates = []
     for text, (share, best) in results.items():
         given = len(each.quantities)
