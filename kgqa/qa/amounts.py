@@ -55,7 +55,7 @@ class AmountCalibration(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    layer: int = Field(6, ge=1)
+    layer: int = Field(8, ge=1)
     """Layer of the encoder whose states are read, from 1."""
     threshold: float = Field(0.5, ge=0, le=1)
     """Minimum probability of the result: that the answer is to be computed, times that it is computed so."""
