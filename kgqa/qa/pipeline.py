@@ -41,7 +41,7 @@ def default_pipeline(
         Step("decide", "scores", "candidates best", deciding),
         Step("explain", "best", "evidence", explaining),
         Step("ground", "best evidence", "source evidence", partial(ground, deciding=(alone, deciding))),
-        Step("verify", "best evidence", "best source evidence", verify),
+        Step("verify", "best evidence", "best source evidence", partial(verify, decision=decision)),
         Step("aggregate", "best", "items", aggregate),
         Step("attribute", "candidates evidence", "evidence", partial(attribute, scoring=scoring)),
     )

@@ -8,30 +8,28 @@ from dataclasses import replace
 
 from kgqa.graph.linking.normalize import words
 from kgqa.language.overlap import content
+from kgqa.qa.decide import DecisionConfig
 from kgqa.qa.evidence import is_informative
 from kgqa.qa.logical_forms.mentions import asks_truth
 from kgqa.qa.render import sentence
 from kgqa.qa.state import QAState, QAStates
 from kgqa.types import NO, YES, Candidate, Evidence, EvidencePath, NodeRole, Source, Subgraph
 
-STATED = 0.97
-"""Confidence of a stated answer: of 62 yes/no questions on common knowledge that facts answer so, 62 are right, and one
-more of each is assumed (Laplace)."""
 _NEGATION = re.compile(r"\b(?:not|no|never|cannot)\b|n't\b", re.IGNORECASE)
 _NEUTRAL = re.compile(r"an?|the|is|are|am|be|do|does|can|have|has|in|at|on|of|to|not|no|never|cannot")
 """Words of a question that a fact need not have: articles, auxiliaries, prepositions of place, negations."""
 
 
-def verify(states: QAStates) -> QAStates:
+def verify(states: QAStates, decision: DecisionConfig = DecisionConfig()) -> QAStates:
     """Answer a yes/no question by a fact that states it, or states its negation, unless the passage answers it.
 
     The fact joins two mentions in the order of the question, and has all of its words but `_NEUTRAL` ones. Facts
     that disagree are ignored.
     """
-    return tuple(_verified(state) for state in states)
+    return tuple(_verified(state, decision.stated) for state in states)
 
 
-def _verified(state: QAState) -> QAState:
+def _verified(state: QAState, confidence: float) -> QAState:
     question = state.question
     if state.computed is not None or not state.is_open or not asks_truth(question.text):
         return state
@@ -43,19 +41,19 @@ def _verified(state: QAState) -> QAState:
     if len(set(found.values())) != 1:
         return state
     edge, agrees = next(iter(found.items()))
-    best = Candidate(YES if agrees else NO, Source.KNOWLEDGE, STATED)
-    others = (replace(c, score=c.score * (1 - STATED)) for c in state.candidates if c.text != best.text)
+    best = Candidate(YES if agrees else NO, Source.KNOWLEDGE, confidence)
+    others = (replace(c, score=c.score * (1 - confidence)) for c in state.candidates if c.text != best.text)
     evidence = Evidence(
-        paths=(EvidencePath((edge,), (True,), STATED),), subgraph=state.subgraph, score=STATED
+        paths=(EvidencePath((edge,), (True,), confidence),), subgraph=state.subgraph, score=confidence
     )
     return replace(
         state,
         best=best,
         candidates=(best, *others),
         source=best.source,
-        confidence=STATED,
+        confidence=confidence,
         evidence=evidence,
-        none=state.none * (1 - STATED),
+        none=state.none * (1 - confidence),
     )
 
 

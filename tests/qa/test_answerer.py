@@ -226,7 +226,7 @@ def test_lighter_matrices_change_an_answer_little(
 
 
 def test_a_device_that_is_not_here_is_one_sentence(model_folder: Path, tools_file: Path) -> None:
-    with pytest.raises(InputError, match="here are auto"):
+    with pytest.raises(InputError, match="available: auto"):
         Answerer.load(str(model_folder), str(tools_file), device="typewriter")
 
 

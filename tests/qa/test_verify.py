@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from kgqa.qa.decide import DecisionConfig
 from kgqa.qa.state import QAState
-from kgqa.qa.verify import STATED, stating, verify
+from kgqa.qa.verify import stating, verify
 from kgqa.types import NO, YES, Candidate, Link, NodeRole, Passage, Question, Relation, Source, Subgraph
 
 ENDS = {
@@ -80,7 +81,11 @@ def state_of(question: str, passage: str, guess: Candidate) -> QAState:
 def test_what_the_graph_states_is_not_guessed_otherwise(passage: str) -> None:
     guess = Candidate(NO, Source.KNOWLEDGE, 0.5)
     (state,) = verify((state_of("Is Paris in France?", passage, guess),))
-    assert (state.best.text, state.source, state.confidence) == (YES, Source.KNOWLEDGE, STATED)
+    assert (state.best.text, state.source, state.confidence) == (
+        YES,
+        Source.KNOWLEDGE,
+        DecisionConfig().stated,
+    )
     assert [path.steps for path in state.evidence.paths] == [(0,)] and guess.text == state.candidates[1].text
 
 

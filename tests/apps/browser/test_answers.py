@@ -203,6 +203,7 @@ def test_the_first_reason_tells_the_answer_apart_and_comes_after_it(
     assert purpose in reasons and answer in reasons and shared not in reasons
     assert not page.get_by_text("is something that people").count()
     page.locator(".st-key-more summary").click()
+    settled(page)  # a page that is run again loses the click
     page.locator(".st-key-mattered button").click()
     bars = page.locator("[data-testid=stMain] ul li span").filter(has_text=answer)
     bars.first.wait_for()

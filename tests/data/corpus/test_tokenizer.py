@@ -1,4 +1,5 @@
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -133,8 +134,8 @@ def test_a_tokenizer_is_tried_once_and_a_shipped_one_never(
         tokenizers_here, "run_sandboxed", lambda task, subject, *_, **__: tried.append(subject)
     )
     monkeypatch.setattr(tokenizers_here, "_SOUND", set())
-    for name in ("first", "copy"):
-        save_tokenizer(train_tokenizer(LINES, vocab_size=512), tmp_path / name)
+    save_tokenizer(train_tokenizer(LINES, vocab_size=512), tmp_path / "first")
+    for name in ("first", shutil.copytree(tmp_path / "first", tmp_path / "copy").name):
         load_tokenizer(tmp_path / name)
     load_tokenizer(MODELS / SMALLER)
     assert tried == [str(tmp_path / "first" / "tokenizer.json")]
