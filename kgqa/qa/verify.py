@@ -13,7 +13,7 @@ from kgqa.qa.evidence import is_informative
 from kgqa.qa.logical_forms.mentions import asks_truth
 from kgqa.qa.render import sentence
 from kgqa.qa.state import QAState, QAStates
-from kgqa.types import NO, YES, Candidate, Evidence, EvidencePath, NodeRole, Source, Subgraph
+from kgqa.types import NO, YES, Candidate, Evidence, EvidencePath, NodeRole, Relation, Source, Subgraph
 
 _NEGATION = re.compile(r"\b(?:not|no|never|cannot)\b|n't\b", re.IGNORECASE)
 _NEUTRAL = re.compile(r"an?|the|is|are|am|be|do|does|can|have|has|in|at|on|of|to|not|no|never|cannot")
@@ -23,8 +23,9 @@ _NEUTRAL = re.compile(r"an?|the|is|are|am|be|do|does|can|have|has|in|at|on|of|to
 def verify(states: QAStates, decision: DecisionConfig = DecisionConfig()) -> QAStates:
     """Answer a yes/no question by a fact that states it, or states its negation, unless the passage answers it.
 
-    The fact joins two mentions in the order of the question, and has all of its words but `_NEUTRAL` ones. Facts
-    that disagree are ignored.
+    The fact joins two mentions in the order of the question, from head to tail or by the inverse of its relation, and
+    has all of its words but `_NEUTRAL` ones; a comparative in the other order is denied. Facts that disagree are
+    ignored.
     """
     return tuple(_verified(state, decision.stated) for state in states)
 
@@ -70,13 +71,29 @@ def stating(question: str, graph: Subgraph) -> Iterator[tuple[int, bool]]:
             mentions.setdefault(link.node, []).append((link.start, link.end))
     asked = [word for word, _, _ in words(question) if not _NEUTRAL.fullmatch(word)]
     specific = is_informative(graph)
-    for edge, (head, _, tail) in enumerate(graph.edges.tolist()):
+    for edge, (head, number, tail) in enumerate(graph.edges.tolist()):
         if not (specific[edge] and head in mentions and tail in mentions):
             continue
-        if min(end for _, end in mentions[head]) > max(start for start, _ in mentions[tail]):
-            continue
-        fact = sentence(graph, edge)
-        told = content(fact) | {word for word, _, _ in words(fact)}
-        turned = "by" in told and "by" not in asked  # honey is made by bees: honey does not make bees
-        if not turned and all(word in told or content(word) & told for word in asked):
-            yield edge, (len(_NEGATION.findall(question)) + len(_NEGATION.findall(fact))) % 2 == 0
+        relation = graph.relations[number]
+        forth, back = _precedes(mentions[head], mentions[tail]), _precedes(mentions[tail], mentions[head])
+        said = [(forth, back, sentence(graph, edge))]
+        if relation.inverse:
+            said.append((back, forth, f"{graph.labels[tail]} {relation.inverse} {graph.labels[head]}"))
+        for in_order, turned, fact in said:
+            if (in_order or turned and _compares(relation)) and _has_words(fact, asked):
+                yield edge, in_order == (len(_NEGATION.findall(question + " " + fact)) % 2 == 0)
+
+
+def _compares(relation: Relation) -> bool:
+    """Whether a relation is a comparative, which cannot hold both ways: what is hotter is not colder."""
+    return relation.words.endswith(" than")
+
+
+def _precedes(first: list[tuple[int, int]], second: list[tuple[int, int]]) -> bool:
+    return min(end for _, end in first) <= max(start for start, _ in second)
+
+
+def _has_words(fact: str, asked: list[str]) -> bool:
+    """Whether a fact has all words of a question; honey is made by bees does not say that honey makes bees."""
+    told = content(fact) | {word for word, _, _ in words(fact)}
+    return ("by" not in told or "by" in asked) and all(word in told or content(word) & told for word in asked)

@@ -25,7 +25,7 @@ ENDS = {
 RELATIONS = (
     Relation("/r/AtLocation", "at location", "is found at"),
     Relation("/r/NotCapableOf", "not capable of", "cannot"),
-    Relation("/r/LongerThan", "longer than", "is longer than"),
+    Relation("/r/LongerThan", "longer than", "is longer than", "is shorter than"),
     Relation("/r/CreatedBy", "created by", "is made by"),
 )
 FACTS = [("Paris", 0, "France"), ("ostrich", 1, "fly"), ("hour", 2, "minute"), ("honey", 3, "bee")]
@@ -58,7 +58,10 @@ def graph_of(question: str) -> Subgraph:
         ("Is Paris not in France?", [False]),
         ("Can ostriches fly?", [False]),
         ("Is an hour longer than a minute?", [True]),
-        ("Is a minute longer than an hour?", []),  # the other way around
+        ("Is a minute longer than an hour?", [False]),  # a comparative, the other way around
+        ("Is a minute shorter than an hour?", [True]),
+        ("Is an hour shorter than a minute?", [False]),
+        ("Is an hour not shorter than a minute?", [True]),
         ("Is Paris larger than France?", []),  # another relation
         ("Is Paris the capital of France?", []),
         ("Should ostriches fly?", []),
