@@ -48,6 +48,7 @@ FORGOTTEN = (
     "answer",
     "problem",
     "influences",
+    "mattering",
     "steps",
     "steps_wanted",
     "edited_answer",

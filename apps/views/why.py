@@ -218,10 +218,19 @@ def labels_of(graph: KnowledgeGraph, ids: NDArray[np.int32]) -> list[str]:
 def mattered(answer: Answer, given: Answer) -> None:
     """Leave-one-out attribution as bars: how the answer's probability changes without each fact; computed on
     request."""
+    state, reading = st.session_state, answerer()
     if st.button(say("mattered"), icon=":material/balance:", key="mattered"):
-        reading = answerer()
-        st.session_state["influences"] = worked(say("mattered"), lambda _: reading.attributions(given))
-    found = st.session_state.get("influences")
+        state["mattering"] = given  # a run of the script that is ended meanwhile must not lose the click
+    if state.get("mattering") is given:
+        try:
+            state["influences"] = worked(
+                say("mattered"), lambda _: reading.attributions(given), key=id(given)
+            )
+        except Exception:
+            del state["mattering"]
+            raise
+        del state["mattering"]
+    found = state.get("influences")
     if found is None:
         return
     st.html(f'<div style="{QUIET}">{escaped(say("mattered_note"))}</div>')
