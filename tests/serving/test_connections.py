@@ -18,11 +18,12 @@ HEAD = b"POST /v1/answer HTTP/1.1\r\nHost: localhost\r\nContent-Type: applicatio
 
 @pytest.fixture
 def listener(stub, monkeypatch: pytest.MonkeyPatch) -> Iterator[Listener]:
-    """A service that listens there, whose connections are at most 50 and end within a second or two."""
+    """A service that listens there, whose connections are at most 50 and end within a few seconds: a busy machine may
+    hold up even a reader who is not slow."""
     import uvicorn
 
     monkeypatch.setattr(middleware, "BODY_S", 1.0)
-    listener = Listener(socket.create_server(("127.0.0.1", 0)), most=50, idle_s=1.0, write_s=2.0)
+    listener = Listener(socket.create_server(("127.0.0.1", 0)), most=50, idle_s=2.0, write_s=6.0)
     app = listener.watched(create_service(lambda: {("stub", "garden"): stub}, eager=True))
     server = uvicorn.Server(uvicorn.Config(app, log_config=None, http="h11", loop="asyncio"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
