@@ -209,7 +209,9 @@ def one_form_each(concepts: Sequence[Candidate], question: str) -> list[Candidat
 
 
 def _verb_base(word: str) -> str:
-    return word if word.endswith(("s", "ing")) else lemma(word)
+    return (
+        word if not word.islower() or word.endswith(("s", "ing")) else lemma(word)
+    )  # "Turkey" is no "turkey"
 
 
 def merged(

@@ -125,6 +125,8 @@ def test_past_forms_of_one_verb_are_one_candidate_in_an_open_world_only() -> Non
     (closed,) = decide((asked,), DecisionConfig(), closed_world=True)
     assert names(list(open_world.candidates)) == ["melted", "freeze"] and open_world.best.concept == "melted"
     assert names(list(closed.candidates)) == ["melt", "freeze", "melted"]
+    apart = [known("Turkey", 0.6), known("turkey", 0.4)]
+    assert one_form_each(apart, "What did they visit?") == apart
     assert names(one_form_each([known("glass", 0.6), known("glasses", 0.4)], "What broke?")) == [
         "glass",
         "glasses",

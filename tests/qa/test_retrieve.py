@@ -15,7 +15,7 @@ from kgqa.types import Passage, Question, Triple
 
 QUESTION = Question("What is a trowel used for?")
 USED = "http://example.org/usedFor"
-STRUCK = LabelledFact(
+REMOVED = LabelledFact(
     Triple("http://example.org/trowel", USED, "http://example.org/plant"), ("trowel", "plant flowers")
 )
 
@@ -55,13 +55,13 @@ def test_what_was_found_is_kept_for_the_questions_asked_last(
 def test_of_an_edited_graph_nothing_is_kept_and_its_labels_are_not_indexed_anew(
     retriever: Retriever, asked: list[str]
 ) -> None:
-    without = retriever.with_edits((), [STRUCK])
+    without = retriever.with_edits((), [REMOVED])
     facts = [len(graph.edges) for graph in (retriever.find(QUESTION)[0], without.find(QUESTION)[0])]
     assert facts[0] == facts[1] + 1
     without.find(QUESTION)
     assert len(asked) == 3
     assert without.linker.nearest is retriever.linker.nearest
-    again = retriever.over(OverlayGraph(retriever.graph, (), [STRUCK]))
+    again = retriever.over(OverlayGraph(retriever.graph, (), [REMOVED]))
     assert again.linker.nearest is retriever.linker.nearest
     assert retriever.over(open_graph("everyday")).linker.nearest is not retriever.linker.nearest
 

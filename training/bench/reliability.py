@@ -3,7 +3,7 @@
     python training/bench/reliability.py [--minutes 5] [--inputs 0] [--seed 0] [--kinds query ...] [--json]
 
 Inputs of every kind are broken at random and read in a child process each few dozen: graphs of every format, stores,
-questions, JSON lines, recipes, readers, and untrusted input (`faults/strangers.py`); single bits of what is on
+questions, JSON lines, recipes, readers, and untrusted input (`faults/untrusted_input.py`); single bits of what is on
 disk are flipped (`faults/flipped_bits.py`), and questions are made by grammar (`faults/grammar.py`). Good is to be
 read or to be refused in one line. All over a reader of random weights, which is as large as these questions need. A
 fault is printed with its seed: the same seed breaks the same input in the same way. What is killed in the middle, and
