@@ -64,23 +64,26 @@ def related(state: QAState) -> bool:
 
 
 def stating(question: str, graph: Subgraph) -> Iterator[tuple[int, bool]]:
-    """Facts (rows of the edges) that state what a yes/no question asks (True) or its negation (False)."""
+    """Facts (rows of the edges) that state what a yes/no question asks (True) or its negation (False).
+
+    Those that do so as they are written come before those that do by the inverse of their relation.
+    """
     mentions: dict[int, list[tuple[int, int]]] = {}
     for link in graph.links:
         if link.part is NodeRole.QUESTION:
             mentions.setdefault(link.node, []).append((link.start, link.end))
     asked = [word for word, _, _ in words(question) if not _NEUTRAL.fullmatch(word)]
     specific = is_informative(graph)
-    for edge, (head, number, tail) in enumerate(graph.edges.tolist()):
-        if not (specific[edge] and head in mentions and tail in mentions):
-            continue
-        relation = graph.relations[number]
-        forth, back = _precedes(mentions[head], mentions[tail]), _precedes(mentions[tail], mentions[head])
-        said = [(forth, back, sentence(graph, edge))]
-        if relation.inverse:
-            said.append((back, forth, f"{graph.labels[tail]} {relation.inverse} {graph.labels[head]}"))
-        for in_order, turned, fact in said:
-            if (in_order or turned and _compares(relation)) and _has_words(fact, asked):
+    for inverse in (False, True):
+        for edge, (head, number, tail) in enumerate(graph.edges.tolist()):
+            relation = graph.relations[number]
+            if not (specific[edge] and head in mentions and tail in mentions and (relation.inverse or not inverse)):
+                continue
+            fact = f"{graph.labels[tail]} {relation.inverse} {graph.labels[head]}" if inverse else sentence(graph, edge)
+            first, second = (tail, head) if inverse else (head, tail)
+            in_order = _precedes(mentions[first], mentions[second])
+            turned = _compares(relation) and _precedes(mentions[second], mentions[first])
+            if (in_order or turned) and _has_words(fact, asked):
                 yield edge, in_order == (len(_NEGATION.findall(question + " " + fact)) % 2 == 0)
 
 
