@@ -102,7 +102,8 @@ def suggest_questions(graph: KnowledgeGraph, count: int = 3, wording: Wording | 
 
 
 def samples(graph: KnowledgeGraph, count: int = 3, wording: Wording | None = None) -> list[tuple[str, str]]:
-    """Suggested questions with their answers, one for each of the most frequent relations; empty for an endpoint.
+    """Suggested questions with their answers, one for each of the most frequent relations, then another for each until
+    there are enough; empty for an endpoint.
 
     Questions are generated from the relation's label: "What is the capital of Norland?", "Where does Odin live?".
     `wording` generates them in another language.
@@ -110,15 +111,25 @@ def samples(graph: KnowledgeGraph, count: int = 3, wording: Wording | None = Non
     if not isinstance(graph, GraphStore):
         return []
     used = sorted(range(len(graph.relations)), key=lambda row: -graph.manifest["relations"][row]["count"])
+    used = [row for row in used if graph.relations[row].label]
+    used = [
+        row for row in used if not (is_type_relation(graph.relations[row]) or is_vague(graph.relations[row]))
+    ]
     questions: list[tuple[str, str]] = []
-    asked: set[int] = set()
-    for row in used:
-        relation = graph.relations[row]
-        if is_type_relation(relation) or is_vague(relation) or not relation.label:
-            continue
-        if found := _asked_about(graph, row, asked):
-            asked.add(found[0])
-            ids = np.array(found, dtype=np.int32)
+    asked: dict[int, set[int]] = {row: set() for row in used}
+    while used and len(questions) < count:
+        heads: set[int] = set()  # of this round, so that questions are about different things
+        for row in list(used):
+            if len(questions) == count:
+                break
+            found = _asked_about(graph, row, heads | asked[row])
+            if not found:
+                if not heads:  # no fact is left; otherwise, another round may ask about it
+                    used.remove(row)
+                continue
+            heads.add(found[0])
+            asked[row].add(found[0])
+            relation, ids = graph.relations[row], np.array(found, dtype=np.int32)
             about, answer = graph.labels(ids)
             name = graph.names(ids)[1]
             if wording is None and is_number(name):
@@ -129,8 +140,8 @@ def samples(graph: KnowledgeGraph, count: int = 3, wording: Wording | None = Non
                 )
             if asked_so:
                 questions.append((asked_so, answer))
-        if len(questions) == count:
-            break
+            else:
+                used.remove(row)
     return questions
 
 

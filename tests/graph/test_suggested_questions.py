@@ -122,6 +122,17 @@ def test_three_questions_of_any_graph(path: Path, tmp_path: Path, monkeypatch: p
     assert len(suggest_questions(graph, 1)) == 1
 
 
+def test_of_a_small_graph_each_relation_is_asked_about_more_than_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    table = tmp_path / "table.csv"
+    table.write_text("name,keeps,lives in\nOdin,bees,Norland\nInga,goats,Sudland\nPer,hens,Norland\n")
+    questions = suggest_questions(open_graph(table), 15)
+    assert len(set(questions)) == len(questions) == 6
+    assert len({question.split()[2] for question in questions[:2]}) == 2  # first, of different things
+
+
 def test_types(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     types = common_types(open_graph(GRAPHS / "harbour.ttl"))
