@@ -115,7 +115,11 @@ def show(rows: Sequence[TableRow], answers: Sequence[Answer | None]) -> None:
     with st.container(horizontal=True):
         download(say("download_csv"), lambda: to_csv(cells), "answers.csv", "text/csv", type="primary")
         download(say("download_jsonl"), lambda: lines, "answers.jsonl", "application/jsonl")
-    st.dataframe(cells, hide_index=True)
+    columns = dict.fromkeys(name for row in cells for name in row)
+    near = sorted(columns, key=lambda name: (name.casefold() != "question", not name.startswith("kgqa_")))
+    st.dataframe(
+        cells, hide_index=True, column_order=near
+    )  # answers beside the questions, in view on a phone too
 
 
 def scores(scored: Score) -> None:

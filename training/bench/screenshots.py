@@ -18,12 +18,14 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from apps.views.batch import SAMPLE
+
 APPS = Path(__file__).parents[2] / "apps"
 PICTURES = tuple(APPS / f"screenshot{part}.png" for part in ("", "_graph", "_phone"))
 """A question answered, a custom graphs, and the answer on a dark phone."""
 EXAMPLE = "build a house"
-PAGES = ("ask", "own", "batch", "compare", "learn", "about")
-HEIGHTS = {"1440": 900, "390": 844}
+PAGES = ("first", "ask", "own", "batch", "compare", "learn", "about")
+HEIGHTS = {"1440": 900, "820": 1180, "390": 844}
 VIEWS = tuple("-".join(parts) for parts in product(HEIGHTS, ("light", "dark"), ("en", "ko")))
 COLOURS = 128
 START_S = 300
@@ -59,13 +61,18 @@ def look(browser: Any, address: str, view: str, folder: Path) -> None:
     """Take every page in one view, at full height."""
     width, scheme, language = view.split("-")
     for name in PAGES:
-        path = "" if name == "ask" else name
+        path = "" if name in ("first", "ask") else name
         page = opened(browser, f"{address}/{path}?lang={language}", int(width), HEIGHTS[width], scheme)
         if name == "ask":
             page.locator(".st-key-example1 button").click()
             page.locator("svg g.node").first.wait_for()
         elif name == "own":
             open_beekeeping(page)
+        elif name == "batch":
+            file = {"name": "questions.csv", "mimeType": "text/csv", "buffer": SAMPLE.encode()}
+            page.locator("input[type=file]").set_input_files(file)
+            page.locator("button[kind=primary]").click()
+            page.locator("[data-testid=stMetric]").first.wait_for()
         taken(page, folder / f"{name}-{view}.png", whole=True)
 
 
@@ -101,7 +108,7 @@ def settle(page: Any) -> None:
 def taken(page: Any, target: Path, whole: bool = False) -> None:
     """Save a picture of the window without the sidebar; with `whole`, of the full page."""
     settle(page)
-    if page.viewport_size["width"] > 700:
+    if page.viewport_size["width"] > 1023:  # folded already on what is narrower
         page.get_by_test_id("stSidebar").hover()  # its button appears only on hover
         page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").click()
         page.mouse.move(0, page.viewport_size["height"] - 1)

@@ -18,6 +18,7 @@ def test_a_file_is_answered_and_scored(open_page: Callable[[str], Any]) -> None:
     assert "Exactly right" in [metric.label for metric in page.metric] and "1" in page.warning[0].value
     shown = page.dataframe[-1].value
     assert shown["id"].tolist() == ["1", "2", "3", "4", "5"] and "kgqa_answer" in shown and "answer" in shown
+    assert list(page.dataframe[-1].proto.column_order)[:2] == ["question", "kgqa_answer"]
     again = open_page("batch")  # the page is come back to, its file is forgotten
     for name in ("batch_rows", "batch_job"):
         again.session_state[name] = page.session_state[name]
