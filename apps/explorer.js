@@ -188,7 +188,8 @@ export default function ({ parentElement, data, setTriggerValue, setStateValue }
   if (box) watcher.observe(box, { childList: true, subtree: true });
   window.addEventListener("pointermove", move);
   window.addEventListener("pointerup", up);
-  if (box?.clientWidth) setStateValue("narrow", box.clientWidth < NARROW);
+  const narrow = box?.clientWidth ? box.clientWidth < NARROW : data.narrow;
+  if (narrow !== data.narrow) setStateValue("narrow", narrow); // the page runs again
   attach();
   return () => {
     watcher.disconnect();

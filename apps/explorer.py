@@ -27,13 +27,15 @@ CSS = """
 """
 
 
-def is_narrow(key: str) -> bool:
-    """Whether the picture with this key is narrow; known once the browser has reported it."""
-    return bool(getattr(st.session_state.get(f"explorer-{key}"), "narrow", False))
+def is_narrow(key: str, guess: bool = False) -> bool:
+    """Whether the picture with this key is narrow; a guess until the browser reports that it is wrong."""
+    told = getattr(st.session_state.get(f"explorer-{key}"), "narrow", None)
+    return guess if told is None else bool(told)
 
 
-def drawn(dot: str, alt: str, key: str, hint: str = "zoom_hint") -> str:
-    """Draw DOT with nodes named n0, n1, ...; returns the node or the edge id that was just clicked, if any."""
+def drawn(dot: str, alt: str, key: str, narrow: bool, hint: str = "zoom_hint") -> str:
+    """Draw DOT with nodes named n0, n1, ...; `narrow` is what `is_narrow` said. Returns the node or the edge id
+    that was just clicked, if any."""
     # registering the same component again is harmless: Streamlit keeps the first
     explorer = st.components.v2.component(
         "kgqa_explorer", html=HTML, css=CSS, js=SCRIPT.read_text(encoding="utf-8"), isolate_styles=False
@@ -49,7 +51,7 @@ def drawn(dot: str, alt: str, key: str, hint: str = "zoom_hint") -> str:
         st.graphviz_chart(dot, width="content", alt=alt)
         result = explorer(
             key=f"explorer-{key}",
-            data={name: say(text) for name, text in words.items()},
+            data={name: say(text) for name, text in words.items()} | {"narrow": narrow},
             on_picked_change=lambda: None,
             on_narrow_change=lambda: None,
         )

@@ -33,6 +33,10 @@ STYLE = """
 .stMainBlockContainer h1{padding:.2rem 0}
 .stSidebar button p{text-align:left}
 [data-testid=stCaptionContainer]{color:inherit;opacity:.8}
+[data-testid=stCaptionContainer] code{font-size:.95em}
+.stButton button [data-testid=stMarkdownContainer]{white-space:normal}
+.stButton button p{white-space:inherit}
+[data-testid=stButtonGroup] [role=radiogroup]{flex-wrap:wrap;row-gap:.3rem}
 #kgqa-skip{position:fixed;left:-99rem;top:.5rem;z-index:9999999;padding:.4rem .8rem;background:#1f7050;color:#fff}
 #kgqa-skip:focus{left:.5rem}
 .st-key-pages{display:none}

@@ -26,8 +26,8 @@ export default function ({ parentElement, data, setStateValue, setTriggerValue }
     }
   }
 
-  if (!data.restored) {
-    setStateValue("stored", read());
+  if (!data.restored && read() !== "[]") {
+    setStateValue("stored", read()); // the page runs again, which a newcomer need not wait for
   } else {
     try {
       window.localStorage.setItem(kept, data.history);
@@ -56,6 +56,9 @@ export default function ({ parentElement, data, setStateValue, setTriggerValue }
     setTriggerValue("went", window.location.search || "?");
   }
 
+  // Streamlit recolours its own parts at once; the page's are recoloured when it runs again
+  const recolour = (event) => setTimeout(() => setTriggerValue("scheme", event.matches ? "dark" : "light"));
+
   let typing = false; // whether the question's field had the focus until the page was drawn anew
   const focused = (event) => (typing = event.target.matches?.(FIELD) ?? false);
   const clicked = (event) => (typing = typing && Boolean(event.target.closest?.(".st-key-asking")));
@@ -70,6 +73,7 @@ export default function ({ parentElement, data, setStateValue, setTriggerValue }
     [window, "popstate", went],
     [document, "focusin", focused],
     [document, "pointerdown", clicked],
+    [window.matchMedia("(prefers-color-scheme: dark)"), "change", recolour],
   ];
   for (const [on, name, act] of listened) on.addEventListener(name, act);
   return () => {

@@ -75,6 +75,7 @@ def component(on_walk: Any, on_went: Any, language: str, skip: str) -> None:
         on_stored_change=_restore,
         on_walk_change=on_walk,
         on_went_change=on_went,
+        on_scheme_change=lambda: None,
     )
 
 

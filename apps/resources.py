@@ -6,6 +6,7 @@ import os
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -192,14 +193,16 @@ def answerer_here() -> Answerer:
     Raises:
         InputError: no reader is there.
     """
-    with st.spinner(say("loading")):
-        chosen = reader(quicker()) if is_quick() else shared_answerer()
-        if not _asks_own():
-            return chosen
-        own: dict[str, Answerer] = st.session_state.setdefault("own_answerers", {})
-        if chosen.name not in own:
-            own[chosen.name] = chosen.with_graph(st.session_state["own_opened"].graph)
-        return own[chosen.name]
+    folder, loaded = quicker() if is_quick() else "", st.session_state.setdefault("loaded", set())
+    with nullcontext() if folder in loaded else st.spinner(say("loading")):  # each starts a thread
+        chosen = reader(folder) if folder else shared_answerer()
+    loaded.add(folder)
+    if not _asks_own():
+        return chosen
+    own: dict[str, Answerer] = st.session_state.setdefault("own_answerers", {})
+    if chosen.name not in own:
+        own[chosen.name] = chosen.with_graph(st.session_state["own_opened"].graph)
+    return own[chosen.name]
 
 
 @st.cache_resource(show_spinner=False)

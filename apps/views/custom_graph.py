@@ -40,7 +40,8 @@ from kgqa.settings import GRAPHS
 from kgqa.types import Answer, InputError, KnowledgeGraph, NodeRole, Question
 
 MAX_SCANNED = 200_000
-HUBS = 14
+HUBS = {False: 14, True: 6}
+"""Concepts in the map, by whether it is narrow: more would be illegible there."""
 TESTED = 15
 PREVIEWED = 20
 TINTS = ("#c4ebc9", "#bcd7ff", "#ffe3a3", "#ffb9ac", "#e2c9f5", "#b9ecec", "#f6c6de", "#dfe5a8")
@@ -324,9 +325,10 @@ def hubs(graph: GraphStore) -> None:
         return
     st.markdown(f"**{say('hubs')}**")
     everyone = np.arange(graph.entity_count, dtype=np.int32)
-    degrees = graph.degrees(everyone)
+    narrow = is_narrow("own")
+    degrees, most = graph.degrees(everyone), HUBS[narrow]
     mapped = everyone[_of_kind(graph, everyone)]
-    top = mapped[np.argsort(-degrees[mapped], kind="stable")[:HUBS]]
+    top = mapped[np.argsort(-degrees[mapped], kind="stable")[:most]]
     edges = graph.neighbours(top, limit=50)
     inside = np.isin(edges.head, mapped).astype(np.int32) + np.isin(edges.tail, mapped)
     order = np.lexsort((-(degrees[edges.head] + degrees[edges.tail]), -inside)).tolist()
@@ -334,7 +336,7 @@ def hubs(graph: GraphStore) -> None:
     used: set[int] = set()
     for row in order:
         head, relation, tail = (int(part[row]) for part in edges[:3])
-        if len(used | {head, tail}) <= HUBS and len(facts) < 1.5 * HUBS and (tail, head) not in facts:
+        if len(used | {head, tail}) <= most and len(facts) < 1.5 * most and (tail, head) not in facts:
             facts.setdefault((head, tail), relation_words(graph.relations[relation]))
             used |= {head, tail}
     ids = np.array(sorted(used), dtype=np.int32)
@@ -345,8 +347,7 @@ def hubs(graph: GraphStore) -> None:
     nodes = [(e, f"{label} ({degree})", colours[kind]) for e, label, degree, kind in named]
     st.html(key_of([(colours[kind], graph.type_names[kind]) for kind in sorted({*kinds} - {-1})]))
     shown = [Drawn(head, words, tail) for (head, tail), words in facts.items()]
-    picture = dot(nodes, shown, dark=is_dark(), narrow=is_narrow("own"))
-    picked = drawn(picture, say("hubs"), "own")
+    picked = drawn(dot(nodes, shown, dark=is_dark()), say("hubs"), "own", narrow)
     if (node := number_of(picked)) in used:
         facts_box(graph, node)
 

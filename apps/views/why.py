@@ -156,13 +156,13 @@ def is_small() -> bool:
 def picture(answer: Answer, removed: list[Edit]) -> str:
     """Draw the evidence graph with removed facts and legend; returns what was clicked."""
     graph = answer.evidence.subgraph
-    narrow = is_narrow("why")
+    narrow = is_narrow("why", guess=is_small())
     limit = 0 if is_small() else (NARROW if narrow else LIMITS)[st.session_state["how_many"]]
     edges = picked_edges(answer, limit)
     nodes = {int(graph.edges[e, side]) for e in edges for side in (0, 2)} | answer_nodes(answer)
     alt = say("graph_alt", nodes=len(nodes), edges=len(edges))
     ghosts = [in_korean(edit) for edit in removed] if is_korean(answer.question.text) else removed
-    picked = drawn(to_dot(answer, limit, is_dark(), narrow, ghosts), alt, "why", "edit_hint")
+    picked = drawn(to_dot(answer, limit, is_dark(), narrow, ghosts), alt, "why", narrow, "edit_hint")
     legend(answer, nodes)
     st.segmented_control(
         say("how_many"),

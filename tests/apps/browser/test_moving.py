@@ -15,6 +15,14 @@ ENTER = """() => {
     return edge.classList.contains("taken");
 }"""
 """Presses Enter on an arrow; whether it shows that in the same instant."""
+RUNS = """window.runs = 0;
+let before = "";
+setInterval(() => {
+    const state = document.querySelector("[data-testid=stApp]")?.dataset.testScriptState;
+    if (state === "running" && before !== "running") window.runs++;
+    before = state;
+}, 5);"""
+"""Counts how often the page's script runs."""
 PASSAGE = "I want to plant flowers, so I dug the ground."
 
 
@@ -82,3 +90,19 @@ def test_the_first_screen_shows_what_it_does_and_a_tablet_has_room(page: Any, ad
     assert "모종삽" in pair and "굴착기" in pair and say("try_own") in pair
     beside = page.locator("[data-testid=stSidebar]").bounding_box()
     assert (beside is None or beside["x"] + beside["width"] <= 1) and fits(page)
+
+
+def test_the_page_runs_once_for_a_click_and_takes_the_browsers_colours(page: Any, address: str) -> None:
+    page.add_init_script(RUNS)
+    say = visit(page, address, (1440, "dark", "en"))
+    assert page.evaluate("runs") == 1  # nothing to restore for a newcomer
+    page.evaluate("window.runs = 0")
+    page.locator(".st-key-example0 button").click()
+    page.locator("g.edge[id^=f]").first.wait_for()
+    settled(page)
+    assert page.evaluate("runs") == 1
+    dark = page.locator("g.edge[id^=f] path").first.get_attribute("stroke")
+    page.emulate_media(color_scheme="light")
+    page.locator(f'g.edge[id^=f] path:not([stroke="{dark}"])').first.wait_for(state="attached")
+    settled(page)
+    assert page.locator("[role=status][aria-live]").get_by_text(say("sure")).is_visible()

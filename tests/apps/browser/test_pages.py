@@ -72,3 +72,14 @@ def test_the_tour_takes_five_steps(page: Any, address: str, form: Form) -> None:
         page.locator(".st-key-step").get_by_text(str(number), exact=True).click()
         page.get_by_role("heading", name=say(f"step_{step}")).wait_for()
         settled(page)
+
+
+def test_a_graph_can_be_read_on_a_phone(page: Any, address: str) -> None:
+    visit(page, address, (390, "light", "ko"), "own")
+    page.locator(".st-key-sample_beekeeping button").click()
+    page.locator("svg g.node").first.wait_for()
+    settled(page)
+    assert page.locator("svg g.node text").first.bounding_box()["height"] > 8
+    questions = page.locator("[class*=st-key-suggested] [data-testid=stMarkdownContainer]")
+    assert questions.count() > 3
+    assert all(words.evaluate("e => e.scrollWidth <= e.clientWidth") for words in questions.all())
