@@ -40,7 +40,15 @@ def ask(graph: Path, rows: list[dict[str, Any]], model: str, folder: Path) -> li
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "folder", choices=["forms_test", "forms_exam", "forms_development", "forms_nodes", "vocabularies"]
+        "folder",
+        choices=[
+            "forms_test",
+            "forms_exam",
+            "forms_development",
+            "forms_nodes",
+            "forms_absent",
+            "vocabularies",
+        ],
     )
     parser.add_argument("--model", default="kgqa-base")
     parser.add_argument("--json", action="store_true", help="a line of figures for training/results.py")
