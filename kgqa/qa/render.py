@@ -324,10 +324,10 @@ MAX_NODES = 30
 
 def brief_json(answer: Answer) -> dict[str, Any]:
     """The part of `answer_json` that programs and agents get by default: the answer, its source and
-    confidence, one reason, and the interpretation of a question over a closed-world graph."""
+    confidence, one reason, and the interpretations of a question over a closed-world graph."""
     found = answer_json(answer)
     brief = {name: value for name, value in found.items() if name not in ("candidates", "timing_ms")}
-    evidence = {name: found["evidence"][name] for name in ("reading", "query")}
+    evidence = {name: found["evidence"][name] for name in ("reading", "other_readings", "near", "query")}
     return brief | {"items": [{"text": item.text} for item in answer.items], "evidence": evidence}
 
 

@@ -65,7 +65,7 @@ EXAMPLE_ANSWER: JsonDict = {
     "reason": "to plant flowers, people use a trowel",
     "care": None,
     "items": [],
-    "evidence": {"reading": None, "query": None},
+    "evidence": {"reading": None, "other_readings": [], "near": None, "query": None},
     "model": "kgqa-base",
     "graph": "everyday",
 }
@@ -158,7 +158,8 @@ class AnswerBody(BaseModel):
         description="Items of an answer with several: text; with full=true also concept or span, and path",
     )
     evidence: dict[str, Any] = Field(
-        description="`reading` of a question over a graph, SPARQL `query`; with full=true span, paths, `subgraph`"
+        description="`reading` of a question over a graph, `other_readings`, the `near` relation that the graph does "
+        "state, SPARQL `query`; with full=true span, paths, `subgraph`"
     )
     timing_ms: dict[str, float] = Field(
         default_factory=dict, description="With full=true: milliseconds of each step"

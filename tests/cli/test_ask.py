@@ -27,7 +27,9 @@ def test_ask_prints_the_json_contract(
     whole = json.loads(capsys.readouterr().out)
     assert set(whole["timing_ms"]) >= {"total"} and whole["candidates"]
     assert answer == {name: value for name, value in whole.items() if name in answer} | {
-        "evidence": {name: whole["evidence"][name] for name in ("reading", "query")},
+        "evidence": {
+            name: whole["evidence"][name] for name in ("reading", "other_readings", "near", "query")
+        },
         "items": answer["items"],
         "confidence": answer["confidence"],
     }
