@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import combinations, islice
 
 from kgqa.graph.linking.normalize import lemma
 from kgqa.language.values import same_unit
@@ -141,14 +141,26 @@ class Enumerator:
         facts = self.facts
         found: dict[SetForm, None] = {}
         second: dict[SetForm, None] = {}
-        for path, reached in self._reached(entity, entity).items():
+        aspects = self._aspects(entity)
+        for nodes in aspects.values():
+            onward = (path for node in nodes for path in self._reached(node, entity))
+            found |= {
+                Join(path, Entities(nodes)): None for path in onward if not self._says_what(path[0].relation)
+            }
+        skipped = {node for nodes in aspects.values() for node in nodes}
+        for path, reached in self._reached(entity, entity, skipped).items():
             source = Join(path, Entities((entity,)))
             if any(facts.label(end) for end in reached):
                 found[source] = None
             if len(reached) > MAX_MIDDLES:
                 continue
             for middle in reached:
-                if middle in self.things or facts.is_value(middle) or facts.is_nameless(middle):
+                if (
+                    middle in self.things
+                    or middle in skipped
+                    or facts.is_value(middle)
+                    or facts.is_nameless(middle)
+                ):
                     continue
                 for onward, ends in self._reached(middle, entity).items():
                     first, then = path[-1], onward[0]
@@ -160,9 +172,25 @@ class Enumerator:
                     second[Join(onward, source)] = None
         return [*found, *second]
 
-    def _reached(self, entity: int, start: int) -> dict[Path, set[int]]:
-        """Entities reached from an entity by each relation, and through nameless nodes by each path of relations;
-        `start` itself is left out."""
+    def _says_what(self, relation: int) -> bool:
+        """Whether a relation says what a node is, or its unit, rather than anything of the thing that it is of."""
+        return self.facts.is_type(relation) or self.facts.is_unit(relation)
+
+    def _aspects(self, entity: int) -> dict[str, tuple[int, ...]]:
+        """Events and measurements with labels of their own that are named after an entity ("Gilding of the teapot"), by
+        what they are: what is asked of the entity may be said of them."""
+        found: dict[str, dict[int, None]] = defaultdict(dict)
+        around = [end for _, end, _ in islice(self.facts.onward(entity), MAX_MIDDLES)]
+        around = [end for end in around if " " in self.facts.label(end) and end not in self.things]
+        self.facts.fetch(around, MAX_ONWARD)
+        for node in around:
+            if (aspect := self.facts.aspect(node)) and entity in self.facts.owners(node):
+                found[aspect][node] = None
+        return {aspect: tuple(nodes) for aspect, nodes in found.items()}
+
+    def _reached(self, entity: int, start: int, skipped: Collection[int] = ()) -> dict[Path, set[int]]:
+        """Entities reached from an entity by each relation, and through nameless nodes (none of `skipped`) by each path
+        of relations; `start` itself is left out."""
         facts = self.facts
         found: dict[Path, set[int]] = defaultdict(set)
         for step, end, _ in facts.onward(entity):
@@ -175,9 +203,9 @@ class Enumerator:
             layer = []
             for path, ends in nodes.items():
                 back = Hop(path[-1].relation, not path[-1].forward)
-                for node in filter(facts.is_nameless, ends):
+                for node in (n for n in ends if n not in skipped and facts.is_nameless(n)):
                     for onward, end, _ in facts.onward(node):
-                        says_what = facts.is_type(onward.relation) or facts.is_unit(onward.relation)
+                        says_what = self._says_what(onward.relation)
                         if end not in (entity, start) and onward != back and not says_what:
                             found[(*path, onward)].add(end)
                             layer.append((*path, onward))

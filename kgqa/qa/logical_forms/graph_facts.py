@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,10 @@ MAX_COUNTED = 50_000
 MAX_NODES = 30
 """Maximum number of members of a set that are checked for a name."""
 _TRUTHS = frozenset({YES, NO, "true", "false"})
+_NAMED_AFTER = re.compile(
+    r"((?!(?:The|An?) )\S[^\dA-Z]*) (?:of|for|von|der|des|de|du|del|di|van) (?:(?:an?|the|la|le|el) )?(.+)"
+)
+"""A label such as "Production of the harp": what the node is, and of what. "Town Plan of Lydd" is a title."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +80,8 @@ class GraphFacts:
         self._values: dict[tuple[int, int], Value | None] = {}
         self._counts: dict[int, bool] = {}
         self._nameless: dict[int, bool] = {}
+        self._aspects: dict[int, str] = {}
+        self._after: dict[int, bool] = {}
         self._have_units = not graph.is_remote and any(UNIT.search(r.name) for r in graph.relations)
         self._instances: dict[int, dict[int, tuple[FactRow, ...]]] = {}
 
@@ -173,6 +180,37 @@ class GraphFacts:
         if entity not in self._nameless:
             self._nameless[entity] = self._is_nameless(entity, True) or self._is_quantity(entity)
         return self._nameless[entity]
+
+    def aspect(self, entity: int) -> str:
+        """What a node is of a thing around it that it is named after, in lower case: "gilding" of the event "Gilding of
+        the teapot", "height" of a measurement; "" for any other node."""
+        if entity not in self._aspects:
+            match = _NAMED_AFTER.fullmatch(self.label(entity))
+            named = not self.graph.is_remote and match and not self.name(entity).startswith('"')
+            # "Coasts of Orme" may be the title of a map: other maps are not named after things around them
+            kinds = self.classes(entity) if named and self.owners(entity) else []
+            alike = kinds and all(map(self._names_after, kinds))
+            self._aspects[entity] = match[1].lower() if match and alike else ""
+        return self._aspects[entity]
+
+    def _names_after(self, kind: int) -> bool:
+        """Whether most instances of a class are named after a thing around them."""
+        if kind not in self._after:
+            rows = rows_of(self.graph, [kind], MAX_NODES)
+            some = [row.head for row in rows if row.tail == kind and self.is_type(row.relation)]
+            self.fetch(some, MAX_NODES)
+            self._after[kind] = 2 * sum(bool(self.owners(entity)) for entity in some) > len(some)
+        return self._after[kind]
+
+    def owners(self, entity: int) -> set[int]:
+        """The things that a node's label names it after, among those around it."""
+        match = _NAMED_AFTER.fullmatch(self.label(entity))
+        said = set(match[2].casefold().split()) if match else set()
+        return {
+            end
+            for step, end, _ in self.onward(entity)
+            if said and not self.is_type(step.relation) and said <= set(self.label(end).casefold().split())
+        }
 
     def _is_quantity(self, entity: int) -> bool:
         """Whether an entity is a number with its unit, as those of QUDT, schema.org and CIDOC CRM."""

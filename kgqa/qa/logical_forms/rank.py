@@ -26,6 +26,7 @@ from kgqa.qa.logical_forms.language import (
     Compare,
     Count,
     Difference,
+    Entities,
     Exists,
     Extreme,
     Filter,
@@ -57,6 +58,8 @@ _CLASS = 0.6
 """Cost of leaving out the mention of a class, relative to that of an entity."""
 _OTHER = 1.0
 """Cost of a result without any instance of the expected class."""
+_UNFIT = 4.0
+"""Cost of a value of another kind than the question begins to ask for: metres for "when", a date for "how tall"."""
 _FEW = 30
 """Number of members of a result that are examined, and of facts of each."""
 _SIMPLE = 0.01
@@ -87,7 +90,9 @@ def shortlist(
     close = _closeness(facts, asked, forms, similarity)
     mean = sum(map(sum, close.values())) / len(close) if close else 0.0
     # rounded, so that equal scores stay equal on machines whose floating-point sums differ
-    scores = [round(_score(form, close, mean) - cost, 6) for form, cost in zip(forms, costs, strict=True)]
+    scores = [
+        round(_score(facts, form, close, mean) - cost, 6) for form, cost in zip(forms, costs, strict=True)
+    ]
     least = min(costs, default=0.0) + _SIMPLE
     # reserved places: the simplest forms that leave nothing out are always scored, however similar others seem
     plain = [n for n, form in enumerate(forms) if costs[n] <= least and sum(map(len, paths(form))) == 1]
@@ -96,6 +101,8 @@ def shortlist(
     found: dict[str, RankedForm] = {}
     denoted: dict[tuple[object, type], int] = {}
     wanted, kinds = value_asked(asked.text), class_asked(facts, asked)
+    # "Where does it rise?", not "How many rise where the Ormel ends?"
+    opens = value_asked(" ".join(asked.text.split()[:3])).kind == wanted.kind
     first = set(plain)
     order = [*plain, *sorted(set(range(len(forms))) - first, key=lambda n: -scores[n])]
     executed, kept = 0, set[str]()
@@ -118,7 +125,9 @@ def shortlist(
             if result.is_set:
                 score += _implied(facts, asked, forms[n], result)
                 score -= _OTHER * (bool(kinds) and _are_others(facts, result, kinds))
-                score += _FITS * wanted.fits(facts.name(facts.by_label(result.members)[0]))
+                answer = facts.by_label(result.members)[0]
+                fits = wanted.fits(facts.name(answer))
+                score += _FITS * fits - _UNFIT * (fits < 0 and opens and facts.value(answer) is not None)
             found.setdefault(phrase, RankedForm(forms[n], result, phrase, score))
             kept |= {phrase} if n in first else set()
     best = sorted(found.values(), key=lambda c: (c.phrase not in kept, -c.score, c.phrase.casefold()))[:most]
@@ -141,11 +150,13 @@ def _alternative_labels(facts: GraphFacts, asked: QuestionMentions) -> dict[int,
 def _closeness(
     facts: GraphFacts, asked: QuestionMentions, forms: Sequence[Form], similarity: Similarity | None
 ) -> dict[int, tuple[float, float]]:
-    """For each relation, its word overlap and its cosine similarity with the question without mentions."""
+    """For each of `_used`, its word overlap and its cosine similarity with the question without mentions."""
     relations, rest = facts.graph.relations, rest_of(asked)
     texts = {
         r: f"{relations[r].label} {relations[r].words} {relations[r].inverse}".strip()
-        for r in dict.fromkeys(r for form in forms for r in _used(form))
+        if r >= 0
+        else facts.aspect(~r)
+        for r in dict.fromkeys(r for form in forms for r in _used(facts, form))
     }
     near = similarity(rest, list(texts.values())) if similarity is not None and texts else [0.0] * len(texts)
     return {
@@ -154,13 +165,18 @@ def _closeness(
     }
 
 
-def _used(form: Form) -> list[int]:
-    """The relations of a form, with repetitions."""
-    return [step.relation for path in paths(form) for step in path]
+def _used(facts: GraphFacts, form: Form) -> list[int]:
+    """The relations of a form, with repetitions, and `~entity` for each event or measurement that is named after a
+    thing."""
+    relations = [step.relation for path in paths(form) for step in path]
+    return [
+        *relations,
+        *(~part.ids[0] for part in parts(form) if isinstance(part, Entities) and facts.aspect(part.ids[0])),
+    ]
 
 
-def _score(form: Form, close: dict[int, tuple[float, float]], mean: float) -> float:
-    own = [sum(close[relation]) for relation in _used(form)]
+def _score(facts: GraphFacts, form: Form, close: dict[int, tuple[float, float]], mean: float) -> float:
+    own = [sum(close[relation]) for relation in _used(facts, form)]
     score = sum(own) / len(own) if own else mean
     return score - _LENGTH * max(len(own) - 1, 0)
 
@@ -172,6 +188,7 @@ def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
     named = set(entities(form))
     counted = (class_counted(facts, p) for p in inside if isinstance(p, Extreme) and p.counted)
     named.update(kind for kind in counted if kind is not None)
+    named.update(owner for e in entities(form) if facts.aspect(e) for owner in facts.owners(e))
     cost = 0.0
     values = {value for part in inside if isinstance(part, Filter) for value in part.values}
     for mention in asked.mentions:

@@ -60,6 +60,8 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 """Labels of relations that only say that a time follows."""
+_PLACE = re.compile(r"(.+ place|happened|occurred) (?:at|in)", re.IGNORECASE)
+"""Verbs of events that a place follows."""
 _SIGNS = {">": "more than", "<": "less than", "=": "the same as"}
 
 
@@ -168,6 +170,9 @@ class Verbalizer:
         """A set as a noun phrase; `those` stands for its members if their class is unknown."""
         match form:
             case Entities(ids):
+                aspect = self.facts.aspect(ids[0])
+                if aspect and ids[0] not in self.called:  # all of them are the same of one thing
+                    return f"the {aspect}{self._short(ids[0])[len(aspect) :]}"
                 names = [self.called.get(e) or self._short(e) for e in ids]
                 return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
             case Class(kind):
@@ -194,15 +199,21 @@ class Verbalizer:
     def _joined(self, path: Path, source: SetForm, those: str) -> str:
         event = self._event(source)
         noun_phrase = event or self.noun(source, self._nodes(source) or "those")
+        named = isinstance(source, Entities) and bool(self.facts.aspect(source.ids[0]))
+        if named and those == "those" and all(_VALUE.fullmatch(self._wording(step).noun) for step in path):
+            return noun_phrase  # the height of the vase, not the value of its height
         if event and those == "those" and all(_VALUE.fullmatch(self._wording(step).noun) for step in path):
             return f"the {event.split(' of ', 1)[1]}"  # the ferritin of Ann, not the value of its observation
-        is_event, dated = bool(event), False
+        is_event, dated = bool(event) or named, False
         for n, step in enumerate(path):
             word, middle = self._wording(step), n < len(path) - 1
             if path[n + 1 : n + 2] == (step,) or (n and not middle and self._is_whole(path, source)):
                 continue  # the member of the membership, the value of the height
             if is_event and step.forward and _TIME.fullmatch(word.noun):
                 dated = True
+                continue
+            if is_event and step.forward and (place := _PLACE.fullmatch(word.verb)):
+                noun_phrase = f"where {noun_phrase} {place[1]}"
                 continue
             if noun_phrase.startswith("what "):
                 noun_phrase = f"the one {noun_phrase.removeprefix('what ')}"

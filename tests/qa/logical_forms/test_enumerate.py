@@ -11,7 +11,7 @@ from kgqa.qa.logical_forms.execute import execute
 from kgqa.qa.logical_forms.graph_facts import GraphFacts
 from kgqa.qa.logical_forms.graph_index import GraphIndex, NameLookup
 from kgqa.qa.logical_forms.mentions import question_mentions
-from kgqa.types import Question, Triple
+from kgqa.types import Label, Question, Triple
 
 TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 CASES = {
@@ -83,3 +83,27 @@ def test_a_number_that_is_stated_goes_before_what_is_listed() -> None:
     assert '(JOIN (R "number of members") "Larks")' in forms
     assert '(COUNT (JOIN (R member) "Larks"))' not in forms
     assert '(COUNT (JOIN (R song) "Larks"))' in grown(names, "How many songs do the Larks have?")
+
+
+def named_events() -> NameLookup:
+    """Two teapots; one was made and gilded, by events with labels, the other made."""
+    facts = [
+        ("e:1", "has produced", "Cobalt teapot", "Production of the Cobalt teapot", "Production"),
+        ("e:2", "has produced", "Plum pot", "Production of the Plum pot", "Production"),
+        ("e:3", "has modified", "Cobalt teapot", "Gilding of the Cobalt teapot", "Modification"),
+    ]
+    triples = [Triple(e, relation, thing) for e, relation, thing, _, _ in facts]
+    triples += [Triple(e, TYPE, kind) for e, _, _, _, kind in facts]
+    triples += [
+        Triple(e, "carried out by", who)
+        for e, who in (("e:1", "Ito"), ("e:2", "Louis"), ("e:3", "Adam Sasse"))
+    ]
+    labels = [Label(e, label, "en") for e, _, _, label, _ in facts]
+    return NameLookup(GraphFacts(GraphStore.from_triples(triples, labels=labels)))
+
+
+def test_an_event_that_is_named_after_a_thing_is_asked_for_what_is_asked_of_the_thing() -> None:
+    forms = grown(named_events(), "Who gilded the Cobalt teapot?")
+    assert '(JOIN (R "carried out by") "Gilding of the Cobalt teapot")' in forms
+    assert '(JOIN (R "carried out by") "Production of the Cobalt teapot")' in forms
+    assert not any('(JOIN (R "carried out by") (JOIN' in form for form in forms)

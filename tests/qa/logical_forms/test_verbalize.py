@@ -196,3 +196,31 @@ def test_a_quantity_is_called_by_what_it_is_of(tmp_path: Path) -> None:
     names = NameLookup(GraphFacts(open_graph(tmp_path / "harps.ttl")))
     form = names.parse('(ARGMAX price/value (CLASS "Sale"))')
     assert Verbalizer(names.facts).phrase(form) == "sales with the largest price"
+
+
+NAMED = """@prefix : <http://x/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:h a :Harp ; rdfs:label "Rill harp" ; :dimension :d .
+:d a :Dimension ; rdfs:label "height of the Rill harp" ; :value 90 ; :unit "cm" .
+:p a :Production ; rdfs:label "Production of the Rill harp" ; :produced :h ; :carriedOutBy :ann .
+:p :tookPlaceAt :rill . :ann rdfs:label "Ann" . :bo rdfs:label "Bo" . :rill rdfs:label "Rill" .
+:r a :Modification ; rdfs:label "Restringing of the harp" ; :modified :h ; :carriedOutBy :bo .
+:r :timeSpan :t . :t rdfs:label "1764" ."""
+
+
+@pytest.mark.parametrize(
+    ("question", "phrase"),
+    [
+        ("Who made the Rill harp?", "what the production of the Rill harp is carried out by: Ann"),
+        ("Where was the Rill harp made?", "where the production of the Rill harp took place: Rill"),
+        ("Who restrung the Rill harp?", "what the restringing of the harp is carried out by: Bo"),
+        ("When was the Rill harp restrung?", "the time of the restringing of the harp: 1764"),
+        ("How tall is the Rill harp?", "the height of the Rill harp: 90 cm"),
+    ],
+)
+def test_events_named_after_a_thing_are_called_so(tmp_path: Path, question: str, phrase: str) -> None:
+    (tmp_path / "harps.ttl").write_text(NAMED)
+    graph = open_graph(tmp_path / "harps.ttl")
+    facts = GraphFacts(graph)
+    asked = question_mentions(facts, fuzzy_linker(graph), GraphIndex(graph), Question(question))
+    found = shortlist(facts, asked, Enumerator(facts, asked).forms(), most=60)
+    assert phrase in [candidate.phrase for candidate in found]
