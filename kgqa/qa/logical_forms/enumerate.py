@@ -452,7 +452,7 @@ class Enumerator:
 
     def _truth_filters(self, base: SetForm) -> Iterator[Filter]:
         whole = self._members(base)
-        for step, having in self._having(base).items() if len(whole) > 1 else ():
+        for step, having in self._having(base).items() if len(whole) > 1 and self.facts.has_truths else ():
             if not step.forward:
                 continue
             ends = (end for e in whole for s, end, _ in self.facts.onward(e) if s == step)
@@ -462,6 +462,9 @@ class Enumerator:
     def _derived(self, bases: Iterable[SetForm]) -> Iterator[Form]:
         """Filters, superlatives and aggregates over each set, and one further relation from their result."""
         operators = self.asked.operators
+        ordering = not operators.isdisjoint({"extreme", "more", "less"}) or self.asked.rank > 1
+        count = "count" in operators or "how much" in self.asked.text.lower()
+        scaled = ordering or count or not operators.isdisjoint({"average", "sum"})
         for base in dict.fromkeys(bases):
             size = len(self._members(base))
             filtered = [f for f in self._filters(base) if len(self._members(f)) > 0]
@@ -474,10 +477,10 @@ class Enumerator:
             if size < 2:
                 continue
             extremes: list[Extreme] = []
-            for (path, unit), count in self.scales(base).items():
-                if count < 2:
+            for (path, unit), having in self.scales(base).items() if scaled else ():
+                if having < 2:
                     continue
-                if not operators.isdisjoint({"extreme", "more", "less"}) or self.asked.rank > 1:
+                if ordering:
                     # an ordinal may also belong to a name ("Second Street"), so the first is tried too
                     for rank in {1, self.asked.rank}:
                         extremes += [Extreme(largest, path, base, rank) for largest in (True, False)]
@@ -486,7 +489,7 @@ class Enumerator:
                     yield Aggregate("MIN", path, base)
                 if "average" in operators:
                     yield Aggregate("AVG", path, base)
-                counted = len(path) == 1 and ("count" in operators or "how much" in self.asked.text.lower())
+                counted = len(path) == 1 and count
                 if unit != "date" and ("sum" in operators or counted):
                     yield Aggregate("SUM", path, base)
             if "extreme" in operators:

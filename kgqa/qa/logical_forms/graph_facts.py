@@ -6,8 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -26,6 +28,8 @@ MAX_FACTS = 2_000
 """Maximum number of facts fetched per entity and direction from a remote graph."""
 MAX_COUNTED = 50_000
 """The same for a local graph, where fetching is cheap."""
+HUB, MAX_KEPT = 1_000, 400_000
+"""Number of facts from which those of an entity are kept for the next question, and maximum number kept of a graph."""
 MAX_NODES = 30
 """Maximum number of members of a set that are checked for a name."""
 _TRUTHS = frozenset({YES, NO, "true", "false"})
@@ -43,6 +47,28 @@ class FactRow:
     relation: int
     tail: int
     weight: float = 1.0
+
+
+class _Hubs:
+    """Facts of entities that have very many, such as large classes, kept from one question to the next: to fetch, name
+    and sort them takes longer than the rest of a question. At most `MAX_KEPT` facts."""
+
+    def __init__(self) -> None:
+        self.rows: dict[int, list[FactRow]] = {}
+        self.names: dict[int, dict[int, tuple[str, str]]] = {}
+        self.instances: dict[int, dict[int, tuple[FactRow, ...]]] = {}
+        self._size = 0
+
+    def keep(self, entity: int, rows: list[FactRow], named: dict[int, tuple[str, str]]) -> None:
+        """Keep an entity's facts with the names of their ends; too many in all are forgotten, and kept anew."""
+        self._size += len(rows)
+        if self._size > MAX_KEPT:
+            self.rows, self.names, self.instances, self._size = {}, {}, {}, len(rows)
+        self.names[entity] = {end: named[end] for row in rows for end in (row.head, row.tail)}
+        self.rows[entity] = rows
+
+
+_HUBS: WeakKeyDictionary[KnowledgeGraph, _Hubs] = WeakKeyDictionary()
 
 
 class TooManyFacts(Exception):
@@ -84,6 +110,8 @@ class GraphFacts:
         self._after: dict[int, bool] = {}
         self._have_units = not graph.is_remote and any(UNIT.search(r.name) for r in graph.relations)
         self._instances: dict[int, dict[int, tuple[FactRow, ...]]] = {}
+        # the facts of a remote graph may change
+        self._hubs = _Hubs() if graph.is_remote else _HUBS.setdefault(graph, _Hubs())
 
     # ---- facts
 
@@ -91,6 +119,10 @@ class GraphFacts:
         """Fetch the facts of several entities in one request, up to `limit` per entity and direction."""
         limit = limit or self.most
         new = {e: limit for e in entities if self._complete.get(e, 0) < limit}
+        for e in [e for e in new if limit == self.most and e in self._hubs.rows]:
+            self._rows[e], self._complete[e] = self._hubs.rows[e], self.most
+            self._named |= self._hubs.names[e]
+            del new[e]
         if not new:
             return
         self._complete |= new
@@ -102,6 +134,8 @@ class GraphFacts:
         self.name_all(new)
         for e in new:  # sort by label, so that results do not depend on the order in which facts are stored
             self._rows[e].sort(key=self._sort_key)
+            if len(self._rows[e]) >= HUB and new[e] == self.most:
+                self._hubs.keep(e, self._rows[e], self._named)
 
     def name_all(self, entities: Iterable[int]) -> None:
         """Fetch names and labels of several entities in one request."""
@@ -123,7 +157,10 @@ class GraphFacts:
 
     def is_cut_off(self, entity: int) -> bool:
         """Whether the entity may have more facts than were fetched."""
-        heads = Counter(row.head == entity for row in self.of(entity))
+        rows = self.of(entity)
+        if len(rows) < self._complete[entity]:
+            return False
+        heads = Counter(row.head == entity for row in rows)
         return max(heads.values(), default=0) >= self._complete[entity]
 
     def onward(self, entity: int) -> Iterator[tuple[Hop, int, FactRow]]:
@@ -172,6 +209,11 @@ class GraphFacts:
     def is_truth(self, entity: int) -> bool:
         """Whether an entity is a Boolean value."""
         return self.label(entity).casefold() in _TRUTHS
+
+    @cached_property
+    def has_truths(self) -> bool:
+        """Whether the graph may have Boolean values; of a remote graph it is not known."""
+        return self.graph.is_remote or any(len(found) for found in self.graph.find(sorted(_TRUTHS)))
 
     def is_nameless(self, entity: int) -> bool:
         """Whether an entity has no label and a number for a name, and stands between what has: an event, a measurement,
@@ -298,6 +340,9 @@ class GraphFacts:
         Raises:
             TooManyFacts: there may be more than were fetched.
         """
+        if kind not in self._instances and kind in self._hubs.instances:
+            self.fetch([kind])
+            self._instances[kind] = self._hubs.instances[kind]
         if kind not in self._instances:
             below: dict[int, tuple[FactRow, ...]] = {kind: ()}
             layer = [kind]
@@ -319,6 +364,8 @@ class GraphFacts:
                 layer = following
             below.pop(kind)
             self._instances[kind] = found or below
+            if kind in self._hubs.rows:
+                self._hubs.instances[kind] = self._instances[kind]
         return self._instances[kind]
 
 
