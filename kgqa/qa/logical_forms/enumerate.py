@@ -143,9 +143,9 @@ class Enumerator:
         second: dict[SetForm, None] = {}
         aspects = self._aspects(entity)
         for nodes in aspects.values():
-            onward = (path for node in nodes for path in self._reached(node, entity))
+            ways = (way for node in nodes for way in self._reached(node, entity))
             found |= {
-                Join(path, Entities(nodes)): None for path in onward if not self._says_what(path[0].relation)
+                Join(way, Entities(nodes)): None for way in ways if not self._says_what(way[0].relation)
             }
         skipped = {node for nodes in aspects.values() for node in nodes}
         for path, reached in self._reached(entity, entity, skipped).items():

@@ -199,12 +199,12 @@ class Verbalizer:
     def _joined(self, path: Path, source: SetForm, those: str) -> str:
         event = self._event(source)
         noun_phrase = event or self.noun(source, self._nodes(source) or "those")
-        named = isinstance(source, Entities) and bool(self.facts.aspect(source.ids[0]))
-        if named and those == "those" and all(_VALUE.fullmatch(self._wording(step).noun) for step in path):
+        of_thing = isinstance(source, Entities) and bool(self.facts.aspect(source.ids[0]))
+        if of_thing and those == "those" and all(_VALUE.fullmatch(self._wording(step).noun) for step in path):
             return noun_phrase  # the height of the vase, not the value of its height
         if event and those == "those" and all(_VALUE.fullmatch(self._wording(step).noun) for step in path):
             return f"the {event.split(' of ', 1)[1]}"  # the ferritin of Ann, not the value of its observation
-        is_event, dated = bool(event) or named, False
+        is_event, dated = bool(event) or of_thing, False
         for n, step in enumerate(path):
             word, middle = self._wording(step), n < len(path) - 1
             if path[n + 1 : n + 2] == (step,) or (n and not middle and self._is_whole(path, source)):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 import pytest
 
+from kgqa.qa.logical_forms import graph_facts
 from kgqa.qa.logical_forms.graph_facts import GraphFacts, TooManyFacts
 from kgqa.qa.logical_forms.graph_index import NameLookup
 from kgqa.qa.logical_forms.language import Hop
@@ -27,3 +30,14 @@ def test_cut_off_facts_are_no_set(names: NameLookup) -> None:
     facts.most = 1
     with pytest.raises(TooManyFacts):
         list(facts.along(names.entity("Tom Firth"), Hop(names.relation("driver"), False)))
+
+
+def test_facts_of_large_classes_are_fetched_once(names: NameLookup, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graph_facts, "HUB", 2)
+    monkeypatch.setattr(graph_facts, "_HUBS", WeakKeyDictionary())
+    graph, van = names.facts.graph, names.entity("Van")
+    first = GraphFacts(graph).instances(van)
+    monkeypatch.setattr(graph_facts, "rows_of", lambda *_: pytest.fail("fetched again"))
+    again = GraphFacts(graph)
+    assert again.instances(van) == first
+    assert {again.label(entity) for entity in first} == {"Rook", "Swift"}

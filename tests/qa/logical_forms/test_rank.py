@@ -61,6 +61,17 @@ def test_what_is_of_another_class_than_the_one_asked_for_costs(names: NameLookup
     assert all(van > score + 0.5 for phrase, score in found.items() if phrase.endswith(": Tom Firth"))
 
 
+def test_a_value_of_another_kind_comes_after_all_else(names: NameLookup) -> None:
+    def scores(text: str) -> dict[str, float]:
+        question = asked(names, text)
+        found = shortlist(GraphFacts(names.facts.graph), question, Enumerator(names.facts, question).forms())
+        return {candidate.phrase: candidate.score for candidate in found}
+
+    where, what = scores("Where is Rook parked?"), scores("What is Rook parked at?")
+    assert where["the driver of Rook: Mia Orbell"] > where["the load of Rook: 900 kg"] + 3
+    assert abs(what["the driver of Rook: Mia Orbell"] - what["the load of Rook: 900 kg"]) < 1
+
+
 def test_who_is_no_number(names: NameLookup) -> None:
     question = asked(names, "Who drives the slowest van?")
     thing, number = ('(JOIN (R driver) (ARGMIN "top speed" (CLASS Van)))', '(MIN "top speed" (CLASS Van))')
