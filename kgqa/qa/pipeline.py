@@ -6,6 +6,7 @@ from functools import partial
 
 from kgqa.models.load import LoadedReader
 from kgqa.qa.amounts import compute_amounts
+from kgqa.qa.compare import compare
 from kgqa.qa.compute import compute
 from kgqa.qa.decide import DecisionConfig, aggregate, decide, disregard
 from kgqa.qa.explain import Scoring, attribute, explain, ground
@@ -18,9 +19,10 @@ from kgqa.qa.verify import verify
 def default_pipeline(
     retriever: Retriever, reader: LoadedReader, decision: DecisionConfig
 ) -> tuple[Step, ...]:
-    """Retrieve a subgraph, execute logical forms, score the rest with the reader, ignore an unrelated passage, decide
-    on an answer, select evidence (a yes or no cites its passage only if it depends on it), answer a yes/no question
-    by a fact that states it, split multi-span answers, and rank evidence by leave-one-out attribution."""
+    """Retrieve a subgraph, execute logical forms, score the rest with the reader, ignore an unrelated passage, compare
+    what it tells of two things, decide on an answer, select evidence (a yes or no cites its passage only if it depends
+    on it), answer a yes/no question by a fact that states it, split multi-span answers, and rank evidence by
+    leave-one-out attribution."""
     found = partial(retrieve, retriever=retriever)
     computed = partial(compute, retriever=retriever, reader=reader)
     graph_free = decision.graph_free(retriever.graph)
@@ -38,6 +40,7 @@ def default_pipeline(
         Step("amounts", "question", "computed", partial(compute_amounts, reader=reader)),
         Step("read", "subgraphs", "scores", reading),
         Step("disregard", "scores", "scores", partial(disregard, alone=alone, share=decision.unrelated)),
+        Step("compare", "scores", "computed", compare),
         Step("decide", "scores", "candidates best", deciding),
         Step("explain", "best", "evidence", explaining),
         Step("ground", "best evidence", "source evidence", partial(ground, deciding=(alone, deciding))),

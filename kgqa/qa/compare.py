@@ -1,0 +1,509 @@
+"""The compare step: which of two things is older, dearer or earlier, by the values that the passage states of both.
+
+A question is decomposed into one for each thing (Min et al., 2019): what value the passage states of it. That is the
+one in the clause that names the thing; the values are compared exactly. Where the passage compares the things itself
+("A is older than B"), what it says is followed from pair to pair.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import lru_cache
+from itertools import pairwise, permutations, zip_longest
+from pathlib import Path
+from typing import NamedTuple
+
+from kgqa.graph.linking.label_keys import MONTHS
+from kgqa.graph.linking.normalize import lemma
+from kgqa.language.amounts import (
+    CLOCK,
+    DATE,
+    HOUR,
+    LESS,
+    MORE,
+    NUMBER,
+    Amount,
+    Quantity,
+    amounts,
+    computed,
+    said,
+)
+from kgqa.language.overlap import content
+from kgqa.qa.state import ComputedAnswer, QAState, QAStates
+from kgqa.types import NO, YES, Candidate, Evidence, Interpretation, Source, Span
+
+
+class Scale(NamedTuple):
+    """A scale of comparatives, such as age."""
+
+    name: str
+    more: frozenset[str]
+    less: frozenset[str]
+    verbs: frozenset[str]
+    """Verbs that say this of "more": what weighs more is heavier."""
+    rises: frozenset[str]
+    """Kinds of quantities that are greater where the scale is higher."""
+    falls: frozenset[str]
+    """Kinds of quantities that are smaller there."""
+
+
+class Comparison(NamedTuple):
+    """What a question compares."""
+
+    scale: Scale
+    sign: int
+    """1 where the thing asked for is higher on the scale, -1 where it is lower."""
+    things: tuple[str, ...]
+    """The two things compared, or the one that is said to be the extreme, or none."""
+    is_choice: bool
+    noun: str = ""
+    """What is counted: "cups" of "Who drank more cups?"."""
+    is_owner: bool = False
+    """Whether it asks whose."""
+    among: int = 0
+    """Number of things compared; 0 where the question does not tell."""
+
+    def has(self, kind: str) -> bool:
+        """Whether quantities of a kind are compared."""
+        return kind in self.scale.rises or kind in self.scale.falls
+
+
+class Clause(NamedTuple):
+    """A stretch of a passage that names a thing compared; `value` is what it states of it, if it does."""
+
+    start: int
+    end: int
+    value: Amount | None = None
+
+
+class Order(NamedTuple):
+    """What a passage tells of the order of things on a scale: pairs of clauses, the higher one first."""
+
+    clauses: Sequence[Clause]
+    pairs: frozenset[tuple[int, int]]
+
+
+@lru_cache(maxsize=1)
+def _scales() -> dict[str, Scale]:
+    table = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    return {
+        name: Scale(name, *(frozenset(row.get(key, "").split()) for key in Scale._fields[1:]))
+        for name, row in table.items()
+    }
+
+
+_AUX = re.compile(r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would)\b", re.IGNORECASE)
+_CHOICE = re.compile(r"\b(?:who|whom|whose|which|what|where)\b", re.IGNORECASE)
+_EITHER = re.compile(r"[,:;—-]\s*([^,?]+),? or ([^,?]+)\?$")
+_OTHER = re.compile(
+    r"\b(?:not?|second|third|next|neither|nor|how|why|when|at least|at most|as|often|or|one of)\b|n't\b",
+    re.IGNORECASE,
+)
+"""Words of questions that ask something else than which end of a scale a thing has."""
+_WHOSE = re.compile(r"\bwhose\b", re.IGNORECASE)
+_COUNT = re.compile(r"\b(?:(two|both|other)|(three)|(four))\b", re.IGNORECASE)
+_TOKEN = re.compile(r"[^\W_]+(?:[-’'][^\W_]+)*")
+_ATTRIBUTE = re.compile(r"\b(?:an?|(?:do|does|did) the)$", re.IGNORECASE)
+"""What stands before a comparative that only describes: "What did the older pumps cost?"."""
+_EXTREME = re.compile(r"(.+)\bthe$", re.IGNORECASE)
+
+
+def comparison_of(text: str) -> Comparison | None:
+    """What a question compares; None where it compares nothing.
+
+    >>> found = comparison_of("Is Ada older than Rik?")
+    >>> found.scale.name, found.sign, found.things, found.is_choice
+    ('age', 1, ('Ada', 'Rik'), False)
+    >>> comparison_of("Who came first, Ada or Rik?").things, comparison_of("How old is Ada?")
+    (('Ada', 'Rik'), None)
+    """
+    text = text.strip()
+    either = _EITHER.search(text)
+    asked = text[: either.start()] if either else text.rstrip("?. ")
+    polar, found = _AUX.match(asked), _degree(asked)
+    if found is None or _OTHER.search(asked) or not (polar or _CHOICE.search(asked)):
+        return None
+    scale, sign, start, end, noun, is_most = found
+    if _degree(asked[end:]):  # two comparisons
+        return None
+    before, degree, after = asked[:start].strip(), asked[start:end].lower(), asked[end:].strip()
+    number = _COUNT.search(text)
+    count = 1 + (number.lastindex or 1) if number else 0 if is_most else 2
+    things: tuple[str, ...] = ()
+    is_share = scale.name in ("time", "amount") and after.startswith(
+        ("of ", "to ")
+    )  # "most of them", "the first to come"
+    if either and not polar:
+        things = either[1], either[2]
+    elif polar and not either:
+        before = before[polar.end() :].strip()
+        first, than, second = after.partition("than ")
+        extreme = _EXTREME.fullmatch(before)
+        if degree in ("before", "after"):
+            things = before, after
+        elif than:
+            things = f"{before} {first}".strip(), second
+        elif (extreme and len(content(after.partition(" of ")[0])) < 2) or not after:
+            things = (extreme[1].strip() if extreme else before,)
+        if not all(content(thing) for thing in things) or not things:
+            return None
+    elif (
+        either
+        or "than" in after.split()
+        or degree in ("before", "after")
+        or _ATTRIBUTE.search(before)
+        or is_share
+    ):
+        return None
+    return Comparison(scale, sign, things, not polar, noun, bool(_WHOSE.search(asked)), count)
+
+
+def _degree(text: str) -> tuple[Scale, int, int, int, str, bool] | None:
+    """The first comparative or superlative of a text: scale, sign, characters, the noun counted, whether it is a
+    superlative."""
+    tokens = list(_TOKEN.finditer(text))
+    for match, after in zip_longest(tokens, tokens[1:]):
+        word, following = match[0].lower(), after[0].lower() if after else ""
+        scale, sign = _scale_of(word)
+        if scale is None or word == "expensive":
+            continue
+        if word in ("first", "last") and following and following not in _PREPOSITIONS:
+            continue
+        end, noun = match.end(), ""
+        if scale.name == "amount" and after and following not in _PREPOSITIONS | {"than"}:
+            other, _ = _scale_of(following)
+            noun = "" if other or not content(following) else following
+            scale, end = other or scale, after.end()  # more expensive, more cups
+        if scale.name == "time" and re.search(r"\bborn\b", text):
+            scale, sign = _scales()["age"], -sign
+        if scale.name == "amount" and not noun:
+            scale = next((other for other in _scales().values() if other.verbs & content(text)), scale)
+        return scale, sign, match.start(), end, noun, word.endswith("st")
+    return None
+
+
+_PREPOSITIONS = frozenset({"of", "in", "at", "to", "on", "for", "from", "with"})
+
+
+def _scale_of(word: str) -> tuple[Scale | None, int]:
+    """The scale of a comparative, and 1 or -1 for its end; None and 0 for any other word."""
+    for scale in _scales().values():
+        if word in scale.more | scale.less:
+            return scale, 1 if word in scale.more else -1
+    return None, 0
+
+
+# The values that a passage states.
+
+MOST = 14
+"""Passages with more values of a kind are left to the reader."""
+
+_BOUNDARIES = (
+    re.compile(r"(?<!\b\w)[.!?][\"'”’)]*\s+|\n+"),
+    re.compile(r";\s+"),
+    re.compile(r",?\s+(?:but|while|whereas|and)\s+", re.IGNORECASE),
+    re.compile(r",\s+|\s+[–—]\s+"),
+)
+"""Where one clause ends and the next begins, the strongest first."""
+_RELATIVE = re.compile(
+    r"\b(?:(?:twice|thrice|double|half|quarter|third|times|just|nearly|almost|not|quite) (?:as|that|the)"
+    r"|same|none|neither|other way)\b",
+    re.IGNORECASE,
+)
+"""What a passage says of a value by another one, or of one that is none."""
+_DIFFERENCE = re.compile(r"(?:\s+[\w'’-]+){0,2}?\s+([a-z]+)\b")
+_ABOUT = re.compile(
+    r"\b(?:at (?:least|most)|(?:more|less|fewer) than|up to|under|over|one in|not (?:before|until))\s+$",
+    re.IGNORECASE,
+)
+_NOT_COUNTED = re.compile(r"one|both|an?", re.IGNORECASE)
+_OF = re.compile(r"\s+of\s+(\w+)")
+_NAMED = re.compile(r"[^\W\d]-$")
+_YEAR = re.compile(r"\b(?:in|since|of|until|from|by|about|between|and|to)\s+$", re.IGNORECASE)
+_MINUS = re.compile(r"(?:\bminus |(?<![\w.])[-−])$", re.IGNORECASE)
+_DAY = re.compile(
+    rf"(?:\b(\d{{1,2}})(?:st|nd|rd|th)?\s+)?\b({'|'.join(MONTHS)})(?:\s+(\d{{1,2}}),?)?,?\s+$", re.IGNORECASE
+)
+_MONTH = re.compile(rf"(?:st|nd|rd|th)?\s+(?:of\s+)?(?:{'|'.join(MONTHS)})\b", re.IGNORECASE)
+
+
+def by_values(passage: str, asked: Comparison) -> list[Order]:
+    """The orders by the values that clauses state, one for each kind of quantities that the scale compares."""
+    if _RELATIVE.search(passage) or (asked.noun and not content(asked.noun) & content(passage)):
+        return []
+    groups: dict[str, list[Amount]] = {}
+    before, fits = Quantity(Fraction(0)), True
+    for start, end, quantity in amounts(passage):
+        head = passage[max(0, start - 30) : start]
+        if _ABOUT.search(head) or _is_difference(passage, end):
+            return []
+        if _NOT_COUNTED.fullmatch(passage[start:end]) or _MONTH.match(passage, end) or _NAMED.search(head):
+            continue
+        if quantity.kind in (CLOCK, DATE) and not asked.has(quantity.kind):  # "at noon"
+            if quantity.kind == CLOCK or _is_bare(before) or _YEAR.search(head):
+                continue
+            quantity = Quantity(quantity.value)
+        if not _is_bare(quantity):
+            fits = not asked.noun or bool(content(asked.noun) & content(quantity.unit + _of(passage, end)))
+        elif not _is_bare(before) and before.kind != DATE:  # "18 euros, and the other 27"
+            factor = Fraction(HOUR) if before.kind == CLOCK else before.factor
+            quantity = before._replace(value=quantity.value * factor)
+        before = quantity
+        if _MINUS.search(head):
+            quantity = quantity._replace(value=-quantity.value)
+        if quantity.kind == DATE and (day := _DAY.search(head)):
+            months = MONTHS.index(day[2].capitalize()) + Fraction(int(day[1] or day[3] or 0), 32)
+            quantity = quantity._replace(value=quantity.value + months / 12)
+        kind = quantity.kind or ("noun" if quantity.unit else "number")
+        if fits and (asked.has(kind) or asked.has(quantity.unit)):
+            groups.setdefault(quantity.kind or (quantity.unit and lemma(quantity.unit)), []).append(
+                Amount(start, end, quantity)
+            )
+    return [
+        _ordered(clauses, asked.scale) for group in groups.values() if (clauses := _clauses(passage, group))
+    ]
+
+
+def _ordered(clauses: Sequence[Clause], scale: Scale) -> Order:
+    pairs = set()
+    for (m, one), (n, other) in permutations(enumerate(clauses), 2):
+        if one.value is None or other.value is None:
+            continue
+        first, second = one.value.quantity, other.value.quantity
+        is_more = computed(LESS if first.kind in scale.falls else MORE, first, second)
+        if is_more is not None and is_more.value:
+            pairs.add((m, n))
+    return Order(clauses, frozenset(pairs))
+
+
+def _of(passage: str, at: int) -> str:
+    """What the amount that ends there is one of: " honey" of "two pounds of honey"."""
+    found = _OF.match(passage, at)
+    return f" {found[1]}" if found else ""
+
+
+def _is_bare(quantity: Quantity) -> bool:
+    return quantity.kind == NUMBER and not quantity.unit
+
+
+def _is_difference(passage: str, at: int) -> bool:
+    """Whether the amount that ends there is a difference: "two years older"."""
+    after = _DIFFERENCE.match(passage, at)
+    return after is not None and _scale_of(after[1])[0] is not None
+
+
+def _clauses(passage: str, group: Sequence[Amount]) -> list[Clause] | None:
+    """The clauses around amounts, one each; None where there are fewer than two or too many, or two share one."""
+    if not 2 <= len(group) <= MOST:
+        return None
+    cuts = [0]
+    for one, other in pairwise(group):
+        between = passage[one.end : other.start]
+        match = next((m for boundary in _BOUNDARIES if (m := boundary.search(between))), None)
+        if match is None:
+            return None
+        cuts.append(one.end + match.end())
+    end = _BOUNDARIES[0].search(passage, group[-1].end)
+    cuts.append(end.start() if end else len(passage))
+    return [Clause(a, b, amount) for (a, b), amount in zip(pairwise(cuts), group, strict=True)]
+
+
+# The comparisons that a passage states.
+
+_DENIED = re.compile(
+    r"\b(?:not?|nobody|none|never|neither|any\w*|if|would|could|might|may|want\w*|plan\w*|suppos\w*|except|save|only)\b"
+    r"|n't\b",
+    re.IGNORECASE,
+)
+"""Words of a clause that does not say that things are so, or of which."""
+
+
+def by_words(passage: str, asked: Comparison) -> Order | None:
+    """The order by what the passage itself compares: "A is older than B", "A came an hour after B"."""
+    ends = [m.span() for boundary in _BOUNDARIES for m in boundary.finditer(passage)]
+    clauses: list[Clause] = []
+    named: set[int] = set()
+    pairs: set[tuple[int, int]] = set()
+
+    def place(start: int, end: int) -> int | None:
+        """Number of the clause that names the same thing, or of a new one."""
+        text = passage[start:end]
+        own = content(text) - _UNNAMED - content(" ".join(text[a.start : a.end] for a in amounts(text)))
+        for n, clause in enumerate(clauses if own else ()):
+            told = content(passage[clause.start : clause.end])
+            if own == told or (n in named and (told < own or own < told)):
+                return n
+        clauses.extend([Clause(start, end)] if own else [])
+        return len(clauses) - 1 if own else None
+
+    subject = None
+    for match in _TOKEN.finditer(passage):
+        word, (at, behind) = match[0].lower(), match.span()
+        scale, sign = _scale_of(word)
+        if scale is not asked.scale or word.endswith("st"):
+            continue
+        start = max((e for _, e in ends if e <= at), default=0)
+        end = min((b for b, _ in ends if b >= behind), default=len(passage))
+        than = re.search(r"\bthan\b", passage[behind:end])
+        if asked.noun and not content(asked.noun) & content(passage[behind:end].partition("than")[0]):
+            return None
+        if (than is None and word not in ("before", "after")) or _DENIED.search(passage[start:end]):
+            return None
+        one = place(start, at)
+        subject = subject if one is None and start and passage[start - 2] not in ".!?" else one
+        other = place(behind + (than.end() if than else 0), end)
+        if subject is None or other is None or subject == other:
+            return None
+        named.add(other)
+        pairs.add((subject, other) if sign > 0 else (other, subject))
+    while more := {(a, d) for a, b in pairs for c, d in pairs if b == c} - pairs:
+        pairs |= more
+    return Order(clauses, frozenset(pairs)) if pairs else None
+
+
+_UNNAMED = frozenset({"one", "ones"})
+
+
+def places(things: Sequence[str], passage: str, clauses: Sequence[Clause]) -> list[tuple[int, ...]]:
+    """The assignments of things to different clauses that have the most of their words in common; a word counts the
+    more, the fewer clauses have it."""
+    told = [content(passage[c.start : c.end]) for c in clauses]
+    own = [content(thing) - _UNNAMED for thing in things]
+    shared = frozenset.intersection(*told) | (frozenset.intersection(*own) if len(own) > 1 else frozenset())
+    scores = [
+        [
+            sum(
+                (_weight((content(word) & words) - shared, clause, told) for word in thing.split()),
+                Fraction(0),
+            )
+            for clause in told
+        ]
+        for thing, words in zip(things, own, strict=True)
+    ]
+    best = Fraction(0)
+    found: list[tuple[int, ...]] = []
+    for chosen in permutations(range(len(clauses)), len(things)):
+        each = [scores[n][c] for n, c in enumerate(chosen)]
+        total = sum(each, Fraction(0))
+        if all(each) and total > best:
+            best, found = total, []
+        if all(each) and total == best:
+            found.append(chosen)
+    return found
+
+
+def _weight(forms: frozenset[str], clause: frozenset[str], told: Sequence[frozenset[str]]) -> Fraction:
+    """The share that a clause has of the clauses with one of a word's forms; 0 if it has none."""
+    return Fraction(1, sum(bool(forms & other) for other in told)) if forms & clause else Fraction(0)
+
+
+# The step.
+
+RIGHT = 0.9
+"""Confidence of such an answer: the share that was right on practice questions (training/RUNS.md)."""
+
+
+class Result(NamedTuple):
+    """An answer, the characters of the passage that it rests on, and the values compared in figures, "" for words."""
+
+    text: str
+    span: Span | None = None
+    reason: str = ""
+
+
+def compare(states: QAStates) -> QAStates:
+    """Answer the comparisons whose things the passage puts in an order, by their values or in words."""
+    return tuple(_compared(state) for state in states)
+
+
+def _compared(state: QAState) -> QAState:
+    question = state.question
+    if state.computed is not None or state.is_translated or not state.is_open or not question.passage_text:
+        return state
+    found = compared(question.text, question.passage_text, state.scores.spans)
+    if found is None:
+        return state
+    text, span, reason = found
+    best = Candidate(text, Source.PASSAGE, RIGHT, span)
+    reading = Interpretation(reason, text, reason, RIGHT) if reason else None
+    evidence = Evidence(span=span, score=RIGHT, interpretation=reading)
+    return replace(state, computed=ComputedAnswer(best, evidence))
+
+
+def compared(question: str, passage: str, spans: Sequence[Candidate] = ()) -> Result | None:
+    """The answer to a comparison; None where the question is none, or the passage does not tell the order.
+
+    `spans` are the reader's candidates, best first, from which the extreme thing is named where the question names
+    none.
+
+    >>> compared("Is Rik older than Ada?", "Ada was born in 1985 and Rik in 1990.")
+    Result(text='no', span=Span(start=0, end=37), reason='1990 > 1985')
+    """
+    asked = comparison_of(question)
+    if asked is None:
+        return None
+    told = by_words(passage, asked)
+    for orders in (by_values(passage, asked), [told] if told else []):
+        results = [result for order in orders for result in _results(asked, passage, order, spans)]
+        if results:
+            return results[0] if results[0].text and len({result.text for result in results}) == 1 else None
+    return None
+
+
+def _reason(one: Clause, other: Clause) -> str:
+    if one.value is None or other.value is None:
+        return ""
+    first, second = one.value.quantity, other.value.quantity
+    sign = "<" if first.value < second.value else ">" if first.value > second.value else "="
+    return f"{said(first)} {sign} {said(second)}"
+
+
+def _results(asked: Comparison, passage: str, order: Order, spans: Sequence[Candidate]) -> Iterator[Result]:
+    """What an order answers, once for each way to place the things compared; no text where it leaves that open."""
+    clauses = order.clauses
+    pairs = order.pairs if asked.sign > 0 else {(b, a) for a, b in order.pairs}
+    if len(asked.things) == 2:
+        for one, other in places(asked.things, passage, clauses):
+            a, b = clauses[one], clauses[other]
+            yes, no = (one, other) in pairs, (other, one) in pairs
+            span = Span(min(a.start, b.start), max(a.end, b.end))
+            # two people of nineteen are seldom of one age
+            if not (yes or no) and (asked.is_choice or asked.scale.name == "age" or not a.value):
+                yield Result("")
+            elif asked.is_choice:
+                yield Result(asked.things[0 if yes else 1], span, _reason(a, b))
+            else:
+                yield Result(YES if yes else NO, span, _reason(a, b))
+        return
+    count = len(clauses)
+    ranks = sorted(range(count), key=lambda n: sum((m, n) in pairs for m in range(count)))
+    if (asked.among and count != asked.among) or any((ranks[0], n) not in pairs for n in ranks[1:]):
+        return
+    top, second = clauses[ranks[0]], clauses[ranks[1]]
+    if asked.things:
+        for (one,) in places(asked.things, passage, clauses):
+            yield Result(YES if one == ranks[0] else NO, Span(top.start, top.end), _reason(top, second))
+        return
+    first, last = clauses[0].value, clauses[-1].value
+    if first and last and len(_BOUNDARIES[0].findall(passage, first.end, last.start)) >= count:
+        return  # too far apart to be a list
+    for candidate in spans:
+        if candidate.span and _names(candidate.span, top):
+            start, end = candidate.span
+            end += 2 * (asked.is_owner and passage[end : end + 2] in ("'s", "’s"))
+            yield Result(passage[start:end], Span(start, end), _reason(top, second))
+            return
+
+
+def _names(span: Span, clause: Clause) -> bool:
+    """Whether a span is in a clause, beside the value that it states."""
+    value = clause.value
+    return (
+        clause.start <= span.start
+        and span.end <= clause.end
+        and (value is None or span.end <= value.start or value.end <= span.start)
+    )
