@@ -77,9 +77,15 @@ def stating(question: str, graph: Subgraph) -> Iterator[tuple[int, bool]]:
     for inverse in (False, True):
         for edge, (head, number, tail) in enumerate(graph.edges.tolist()):
             relation = graph.relations[number]
-            if not (specific[edge] and head in mentions and tail in mentions and (relation.inverse or not inverse)):
+            if not (
+                specific[edge] and head in mentions and tail in mentions and (relation.inverse or not inverse)
+            ):
                 continue
-            fact = f"{graph.labels[tail]} {relation.inverse} {graph.labels[head]}" if inverse else sentence(graph, edge)
+            fact = (
+                f"{graph.labels[tail]} {relation.inverse} {graph.labels[head]}"
+                if inverse
+                else sentence(graph, edge)
+            )
             first, second = (tail, head) if inverse else (head, tail)
             in_order = _precedes(mentions[first], mentions[second])
             turned = _compares(relation) and _precedes(mentions[second], mentions[first])
