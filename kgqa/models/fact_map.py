@@ -1,12 +1,14 @@
-"""Embed questions of any language in the fact encoder's space: a linear map after a multilingual encoder.
+"""Embed questions of any language in the fact encoder's space: a map after a layer of a multilingual encoder.
 
-So one index of facts serves two encoders (Mikolov et al., 2013, Exploiting Similarities among Languages for Machine
-Translation, section 4). `training/fact_map.py` fits the map by ridge regression.
+So one index of facts serves two encoders. The map is linear (Mikolov et al., 2013, Exploiting Similarities among
+Languages for Machine Translation, section 4), behind a transformer layer that is trained to give a text the vector of
+its English translation (Reimers and Gurevych, 2020, Making Monolingual Sentence Embeddings Multilingual, section 2).
+`training/fact_map.py` fits both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import NamedTuple
@@ -21,17 +23,20 @@ from torch.nn import functional as F
 from kgqa.batch import TextBatch
 from kgqa.models.dense_retrieval import FactEncoder
 from kgqa.models.encoders.layerwise import LayerwiseEncoder
+from kgqa.models.pretrained import unpacked
 from kgqa.settings import find_encoder
 from kgqa.types import InputError, first_line
 
 FILE = "fact_map.safetensors"
 """File in a multilingual reader's folder: the map from its mean vectors into the space of the fact encoder."""
+TOP = "top."
+"""Prefix of the weights of the transformer layer in that file."""
 PREFIX = "query: "
 """Prefix of each text, as in the encoder's pretraining (Wang et al., 2024, Multilingual E5 Text Embeddings)."""
 
 
 class FactMap(NamedTuple):
-    """A linear map between the vectors of two encoders."""
+    """A map between the vectors of two encoders."""
 
     weight: Tensor
     """(d + 1, e); the last row is the bias."""
@@ -40,6 +45,17 @@ class FactMap(NamedTuple):
     layer: int
     """Number of encoder layers that are used. In the middle layers a text and its translation stay near each
     other when the encoder is fine-tuned to read; in the last ones they do not."""
+    top: Mapping[str, Tensor] = {}
+    """Weights of a transformer layer on top of these, before the mean is taken; none for a linear map alone."""
+
+    def new_top(self, heads: int) -> nn.TransformerEncoderLayer | None:
+        """The transformer layer with its weights, which has `heads` attention heads."""
+        if not self.top:
+            return None
+        inner, size = self.top["linear1.weight"].shape
+        layer = nn.TransformerEncoderLayer(size, heads, inner, 0.0, "gelu", batch_first=True)
+        layer.load_state_dict(dict(self.top))
+        return layer
 
 
 class MappedEncoder(FactEncoder):
@@ -62,6 +78,7 @@ class MappedEncoder(FactEncoder):
         self.layer = layerwise.layers[fact_map.layer - 1]
         self.alone = alone or nullcontext()
         self.register_buffer("weight", fact_map.weight.float())
+        self.top = fact_map.new_top(layerwise.encoder.config.num_attention_heads)  # type: ignore[union-attr,arg-type]
         self.space = fact_map.space
 
     @classmethod
@@ -85,7 +102,7 @@ class MappedEncoder(FactEncoder):
         return super().tokens([PREFIX + text for text in texts])
 
     def states(self, batch: TextBatch) -> Tensor:
-        """States (n, T, d) of the map's layer."""
+        """States (n, T, d) of the map's layer, and of the layer on top of it."""
         found: list[Tensor] = []
 
         def keep(_layer: nn.Module, _inputs: object, output: Tensor | tuple[Tensor, ...]) -> None:
@@ -96,7 +113,10 @@ class MappedEncoder(FactEncoder):
             super().states(batch)
         finally:
             handle.remove()
-        return found[0].float()
+        states = found[0].float()
+        if self.top is not None and batch.attention_mask is not None:
+            states = self.top(states, src_key_padding_mask=~batch.attention_mask.bool())
+        return states
 
     def pooled(self, batch: TextBatch) -> Tensor:
         """Unit vectors (n, e) of the fact encoder's space."""
@@ -128,11 +148,16 @@ def fit_map(vectors: NDArray[np.floating], targets: NDArray[np.floating], ridge:
 
 
 def save_map(fact_map: FactMap, folder: Path) -> None:
-    """Write a map into a reader's folder in half precision. The reader's card must be written again afterwards."""
+    """Write a map into a reader's folder, its weights in half precision unless they are packed in 8 bits already.
+
+    The reader's card must be written again afterwards.
+    """
     from safetensors.torch import save_file
 
     about = {"space": fact_map.space, "layer": str(fact_map.layer)}
-    save_file({"weight": fact_map.weight.half()}, folder / FILE, metadata=about)
+    stored = {"weight": fact_map.weight} | {f"{TOP}{name}": value for name, value in fact_map.top.items()}
+    half = {name: value.half() if value.is_floating_point() else value for name, value in stored.items()}
+    save_file(half, folder / FILE, metadata=about)
 
 
 def load_map(folder: Path) -> FactMap | None:
@@ -143,8 +168,10 @@ def load_map(folder: Path) -> FactMap | None:
         return None
     try:
         with safe_open(folder / FILE, framework="pt") as file:
-            about = file.metadata() or {}
-            return FactMap(file.get_tensor("weight").float(), about["space"], int(about["layer"]))
+            about, names = file.metadata() or {}, file.keys()
+            stored = unpacked({name: file.get_tensor(name) for name in names})
+            top = {name.removeprefix(TOP): stored[name] for name in stored if name.startswith(TOP)}
+            return FactMap(stored["weight"], about["space"], int(about["layer"]), top)
     except Exception as error:  # damaged files raise many types
         raise InputError(
             f"{folder / FILE}: not a map of vectors ({first_line(error)}); copy the checkpoint again"
