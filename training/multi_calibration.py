@@ -1,7 +1,8 @@
 """Questions to which the gate and the confidences of kgqa-multi are fitted: `python training/multi_calibration.py OUT`.
 
-None is trained on: `everyday_calibration` (English), Korean questions made of the everyday graph's facts with another
-seed than the training's, and KoBEST's validation part, as it stands and as cloze questions.
+None is trained on: `everyday_calibration` (English), 100 questions in German, French, Spanish and Japanese, Korean ones
+made of the everyday graph's facts with another seed than the training's, and KoBEST's validation part, as it stands and
+as cloze questions.
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ from kgqa.trainer.data.cloze import cloze_questions
 from kgqa.trainer.data.korean_questions import KoreanQuestions
 from kgqa.types import Example
 
-ENGLISH = str(Path(__file__).parent / "data" / "everyday" / "calibration" / "everyday_calibration.jsonl")
+DATA = Path(__file__).parent / "data"
+ENGLISH = str(DATA / "everyday" / "calibration" / "everyday_calibration.jsonl")
+OTHERS = str(DATA / "languages" / "calibration" / "languages_calibration.jsonl")
 SEED = 99
-COUNTS = {"english": 90, "facts": 130, "cloze": 95, "statements": 40}
+COUNTS = {"english": 90, "others": 100, "facts": 130, "cloze": 95, "statements": 40}
 
 
 def row_of(example: Example) -> dict[str, Any]:
@@ -43,6 +46,7 @@ def questions() -> list[Example]:
     statements = list(load_dataset("kobest-boolq-dev"))
     found = {
         "english": list(load_dataset(ENGLISH)),
+        "others": list(load_dataset(OTHERS)),
         "facts": list(KoreanQuestions(open_graph("everyday"), SEED)(COUNTS["facts"])),
         "cloze": list(cloze_questions(statements, SEED)),
         "statements": statements,
