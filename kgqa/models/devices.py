@@ -150,9 +150,10 @@ def trim_memory() -> None:
 def find_precision(device: torch.device, width: int, once: bool = False) -> str:
     """How an encoder with states of `width` multiplies its matrices on `device`: "bf16", "int8" or "fp32".
 
-    bf16 on cuda, and on processors with instructions for it. int8 on other processors with AVX2, for encoders wide
-    enough to gain from it (`WIDE`), unless it is opened for a single question (`once`): quantizing takes longer than
-    one question saves. KGQA_PRECISION overrides this. Training has its own setting, in the recipe.
+    bf16 on cuda, and on processors that multiply matrices in it (AMX; with AVX-512's instructions alone it is slower
+    than fp32). int8 on other processors with AVX2, for encoders wide enough to gain from it (`WIDE`), unless it is
+    opened for a single question (`once`): quantizing takes longer than one question saves. KGQA_PRECISION overrides
+    this. Training has its own setting, in the recipe.
     """
     wanted = precision()
     if wanted not in PRECISIONS:
@@ -165,7 +166,7 @@ def find_precision(device: torch.device, width: int, once: bool = False) -> str:
         return wanted
     if device.type == "cuda":
         return "bf16" if torch.cuda.is_bf16_supported() else "fp32"
-    if able.get("avx512_bf16") or able.get("amx_bf16"):
+    if able.get("amx_bf16"):
         return "bf16"
     return "int8" if has_int8 and width >= WIDE and not once else "fp32"
 
