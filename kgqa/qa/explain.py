@@ -36,7 +36,7 @@ odds are halved."""
 MAX_PATHS = 3
 MAX_ALONE = 2
 """Maximum number of paths that are left out one at a time, before all paths are left out together."""
-SHARED = 0.1
+SHARED = 0.2
 """Penalty of a path that supports the runner-up as well."""
 MAX_CHARACTERS = 6_000
 """Budget of text that is scored again for attribution, in characters; enough for all tests of a short
