@@ -216,7 +216,7 @@ def train_top(
         optimizer, lambda step: min((step + 1) / 50, max(0.02, 1 - spent))
     )
     while (spent := (time.monotonic() - begin) / (60 * minutes)) < 1:
-        drawn = torch.multinomial(often, BATCH * 16).tolist()
+        drawn = torch.multinomial(often, BATCH * 16, replacement=True).tolist()
         drawn.sort(key=lambda i: len(states[i]))
         for number in torch.randperm(16).tolist():
             rows = drawn[number * BATCH : (number + 1) * BATCH]
