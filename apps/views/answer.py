@@ -79,8 +79,8 @@ def source(answer: Answer) -> str:
 
 
 def sureness(confidence: float) -> str:
-    """A confidence as a word (key of a text)."""
-    return next(word for word, (least, *_) in SCALE.items() if confidence >= least)
+    """A confidence as a word (key of a text), of the percentage that is shown."""
+    return next(word for word, (least, *_) in SCALE.items() if round(confidence, 2) >= least)
 
 
 def colour_of(confidence: float) -> str:

@@ -61,7 +61,9 @@ def test_a_map_is_stored_and_a_damaged_one_is_told(tmp_path: Path) -> None:
     assert load_map(tmp_path) is None
     save_map(FactMap(torch.eye(3)[:, :2], "space", 7), tmp_path)
     found = load_map(tmp_path)
-    assert found is not None and found[1:] == ("space", 7, {}) and torch.equal(found.weight, torch.eye(3)[:, :2])
+    assert (
+        found is not None and found[1:] == ("space", 7, {}) and torch.equal(found.weight, torch.eye(3)[:, :2])
+    )
     (tmp_path / FILE).write_bytes(b"damaged")
     with pytest.raises(InputError, match="copy the checkpoint again"):
         load_map(tmp_path)
