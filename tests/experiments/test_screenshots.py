@@ -9,7 +9,7 @@ def test_the_pictures_are_where_the_readme_looks() -> None:
     readme = (root / "README.md").read_text(encoding="utf-8")
     for picture in PICTURES:
         assert picture.relative_to(root).as_posix() in readme and picture.stat().st_size < 150_000
-    assert EXAMPLE in EXAMPLES and len(VIEWS) == 8
+    assert EXAMPLE in EXAMPLES and len(VIEWS) == 12
 
 
 def test_fewer_colours_and_the_same_size(tmp_path: Path) -> None:

@@ -227,13 +227,18 @@ class GraphFacts:
         """What a node is of a thing around it that it is named after, in lower case: "gilding" of the event "Gilding of
         the teapot", "height" of a measurement; "" for any other node."""
         if entity not in self._aspects:
-            match = _NAMED_AFTER.fullmatch(self.label(entity))
+            match = self._named_after(entity)
             named = not self.graph.is_remote and match and not self.name(entity).startswith('"')
             # "Coasts of Orme" may be the title of a map: other maps are not named after things around them
             kinds = self.classes(entity) if named and self.owners(entity) else []
             alike = kinds and all(map(self._names_after, kinds))
             self._aspects[entity] = match[1].lower() if match and alike else ""
         return self._aspects[entity]
+
+    def _named_after(self, entity: int) -> re.Match[str] | None:
+        """What an entity is, and of what, by its label. Capitals tell titles apart, but not where all letters are."""
+        label = self.label(entity)
+        return _NAMED_AFTER.fullmatch(label.capitalize() if label.isupper() else label)
 
     def _names_after(self, kind: int) -> bool:
         """Whether most instances of a class are named after a thing around them."""
@@ -246,7 +251,7 @@ class GraphFacts:
 
     def owners(self, entity: int) -> set[int]:
         """The things that a node's label names it after, among those around it."""
-        match = _NAMED_AFTER.fullmatch(self.label(entity))
+        match = self._named_after(entity)
         said = set(match[2].casefold().split()) if match else set()
         return {
             end
