@@ -96,7 +96,7 @@ def _scales() -> dict[str, Scale]:
     }
 
 
-_AUX = re.compile(r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would)\b", re.IGNORECASE)
+_AUX = re.compile(r"\b(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would)\b", re.IGNORECASE)
 _CHOICE = re.compile(r"\b(?:who|whom|whose|which|what|where)\b", re.IGNORECASE)
 _EITHER = re.compile(r"[,:;—-]\s*([^,?]+),? or ([^,?]+)\?$")
 _OTHER = re.compile(
@@ -497,6 +497,16 @@ def _results(asked: Comparison, passage: str, order: Order, spans: Sequence[Cand
             end += 2 * (asked.is_owner and passage[end : end + 2] in ("'s", "’s"))
             yield Result(passage[start:end], Span(start, end), _reason(top, second))
             return
+    if (subject := _subject(passage, top)) and not asked.is_owner:
+        yield Result(passage[subject.start : subject.end], subject, _reason(top, second))
+
+
+def _subject(passage: str, clause: Clause) -> Span | None:
+    """What stands before the first auxiliary of a clause, if it is short."""
+    aux = _AUX.search(passage, clause.start, clause.end)
+    text = passage[clause.start : aux.start()].strip() if aux else ""
+    is_short = 0 < len(text.split()) <= 8 and not _BOUNDARIES[3].search(text)
+    return Span(clause.start, clause.start + len(text)) if is_short else None
 
 
 def _names(span: Span, clause: Clause) -> bool:

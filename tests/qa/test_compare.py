@@ -76,6 +76,14 @@ def test_what_is_no_comparison_or_is_not_told_is_left_to_the_reader(passage: str
     assert compared(question, passage, spans) is None
 
 
+def test_the_extreme_is_named_by_the_passage_where_the_reader_offers_no_span_in_its_clause() -> None:
+    """What stands before its verb."""
+    passage = "The iron bridge was opened in 1890. The stone bridge over the mill race was built in 1742."
+    found = compared("Which bridge is older?", passage)
+    assert found is not None
+    assert found.text == "The stone bridge over the mill race"
+
+
 def test_the_extreme_of_several_is_named_by_the_reader_and_its_values_are_the_reason() -> None:
     passage = "Lisbon is 119 euros, Porto 94 euros, Faro 101 euros."
     spans = [
