@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple
 
 from kgqa.graph.linking.label_keys import (
@@ -51,6 +52,7 @@ class Value(NamedTuple):
     unit: str
 
 
+@lru_cache(maxsize=50_000)
 def value_of(name: str) -> Value | None:
     """The value of a concept's name; None for text, a boolean or any concept that is no value.
 

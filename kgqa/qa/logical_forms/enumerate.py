@@ -7,14 +7,16 @@ far as the data allow. The meaning of the question's words is not considered her
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import combinations, islice
 
+import numpy as np
+
 from kgqa.graph.linking.normalize import lemma
 from kgqa.language.values import same_unit
-from kgqa.qa.logical_forms.execute import compared_value, members
-from kgqa.qa.logical_forms.graph_facts import GraphFacts, TooManyFacts
+from kgqa.qa.logical_forms.execute import compared_value, hops_of, members
+from kgqa.qa.logical_forms.graph_facts import FEW, MAX_ONWARD, GraphFacts, TooManyFacts
 from kgqa.qa.logical_forms.language import (
     Aggregate,
     And,
@@ -36,16 +38,14 @@ from kgqa.qa.logical_forms.language import (
     entities,
 )
 from kgqa.qa.logical_forms.mentions import QuestionMentions, asks_truth, has_more_content, rest_of
-from kgqa.types import NO, YES
+from kgqa.types import NO, YES, Edges
 
-MAX_MIDDLES, MAX_ONWARD = 200, 50
-"""Maximum number of entities from which a second relation is followed, and of facts fetched for each."""
+MAX_MIDDLES = 200
+"""Maximum number of entities from which a second relation is followed."""
 MAX_NAMELESS = 2
 """Maximum number of consecutive nameless nodes (blank nodes, events) that a path passes as one hop."""
-MAX_COMPARED = 2_000
-"""Maximum size of a set whose members are compared by a value."""
-FEW = 30
-"""Maximum size of a set whose members are also compared by values two relations away."""
+MAX_COMPARED, MAX_FETCHED = 20_000, 2_000
+"""Maximum size of a set whose members are compared by a value, and of one of a remote graph."""
 MAX_SCALES = 24
 """Maximum number of relations by which a set's members are ordered."""
 _WHO = re.compile(r"\W*who(?:m|se)?\b", re.IGNORECASE)
@@ -224,8 +224,6 @@ class Enumerator:
         form = Class(kind)
         reached = self._members(form)
         if reached or self._is_vast(kind):
-            if len(reached) <= MAX_COMPARED:
-                self.facts.fetch(reached, MAX_ONWARD)
             found.append(form)
         return found
 
@@ -287,26 +285,24 @@ class Enumerator:
             for filtered in self._filters(base):
                 yield Minus(base, filtered)
 
+    def _hops(self, base: SetForm) -> dict[Hop, Edges]:
+        """The facts of a set's members by hop; none if they are too many."""
+        most = MAX_FETCHED if self.facts.graph.is_remote else MAX_COMPARED
+        return hops_of(self.facts, base) if 0 < len(self._members(base)) <= most else {}
+
     def _having(self, base: SetForm) -> dict[Hop, int]:
         """Number of members of a set that have each relation."""
-        whole = self._members(base)
-        if len(whole) > MAX_COMPARED:
-            return {}
-        self.facts.fetch(whole, MAX_ONWARD)
-        counts: dict[Hop, set[int]] = defaultdict(set)
-        for entity in whole:
-            for step, _, _ in self.facts.onward(entity):
-                if not self.facts.is_type(step.relation):
-                    counts[step].add(entity)
-        return {step: len(entities) for step, entities in counts.items()}
+        return {
+            step: len(np.unique(edges.head if step.forward else edges.tail))
+            for step, edges in self._hops(base).items()
+            if not self.facts.is_type(step.relation)
+        }
 
     def _repeated(self, base: SetForm) -> list[Hop]:
         """Relations of which some member has several facts; counting any other would give 1 for every member."""
-        counts = self._having(base)
-        facts: Counter[Hop] = Counter()
-        for entity in self._members(base) if counts else ():
-            facts.update(step for step, _, _ in self.facts.onward(entity))
-        return [step for step, having in counts.items() if facts[step] > having]
+        return [
+            step for step, having in self._having(base).items() if len(self._hops(base)[step].head) > having
+        ]
 
     # ---- computed values
 
@@ -390,31 +386,32 @@ class Enumerator:
         return self._scales[base]
 
     def _scaled(self, base: SetForm) -> dict[tuple[Path, str], int]:
-        facts, whole = self.facts, self._members(base)
-        if not whole or len(whole) > MAX_COMPARED:
-            return {}
-        facts.fetch(whole, MAX_ONWARD)
-        deep = len(whole) <= FEW
-        if deep:
-            facts.fetch(
-                (end for e in whole for step, end, _ in facts.onward(e) if not facts.is_value(end)),
-                MAX_ONWARD,
-            )
+        facts, few = self.facts, len(self._members(base)) <= FEW
         having: dict[tuple[Path, str], set[int]] = defaultdict(set)
-        for entity in whole:
-            for step, end, _ in facts.onward(entity):
-                if not step.forward:
-                    continue
-                value = facts.value(end, step.relation)
-                if value is not None:
-                    having[(step,), same_unit(value.unit)].add(entity)
-                elif deep and not facts.is_type(step.relation):
-                    for second, last, _ in facts.onward(end):
-                        value = (
-                            facts.value(last, second.relation) if second.forward and last != entity else None
-                        )
-                        if value is not None:
-                            having[(step, second), same_unit(value.unit)].add(entity)
+        things: dict[Hop, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+        for step, edges in self._hops(base).items():
+            if not step.forward:
+                continue
+            ends, inverse = np.unique(edges.tail, return_inverse=True)
+            facts.name_all(ends.tolist())
+            values = [facts.value(end, step.relation) for end in ends.tolist()]
+            units = [None if value is None else same_unit(value.unit) for value in values]
+            for unit in dict.fromkeys(units):
+                rows = np.array([other == unit for other in units])[inverse]
+                if unit is not None:
+                    having[(step,), unit] = set(edges.head[rows].tolist())
+                elif few and not facts.is_type(step.relation):
+                    for entity, end in zip(edges.head[rows].tolist(), edges.tail[rows].tolist(), strict=True):
+                        things[step][end].append(entity)
+        middles = {end for leading in things.values() for end in leading}
+        for second, edges in facts.hops(middles, MAX_ONWARD).items():
+            facts.name_all(edges.tail.tolist() if second.forward else ())
+            for middle, last in zip(edges.head.tolist(), edges.tail.tolist(), strict=True):
+                value = facts.value(last, second.relation) if second.forward else None
+                for step, leading in things.items():
+                    own = {entity for entity in leading.get(middle, ()) if entity != last}
+                    if own and value is not None:
+                        having[(step, second), same_unit(value.unit)] |= own
         relations = facts.graph.relations
         ordered = sorted(
             having.items(),
@@ -451,12 +448,13 @@ class Enumerator:
         return _INEQUALITIES if operators & {"more", "less", "between"} else ("=",)
 
     def _truth_filters(self, base: SetForm) -> Iterator[Filter]:
-        whole = self._members(base)
-        for step, having in self._having(base).items() if len(whole) > 1 and self.facts.has_truths else ():
-            if not step.forward:
-                continue
-            ends = (end for e in whole for s, end, _ in self.facts.onward(e) if s == step)
-            if having and self.facts.is_truth(next(ends)):
+        several = len(self._members(base)) > 1 and self.facts.has_truths
+        for step, edges in self._hops(base).items() if several else ():
+            if (
+                step.forward
+                and not self.facts.is_type(step.relation)
+                and self.facts.is_truth(int(edges.tail[0]))
+            ):
                 yield from (Filter("=", (step,), (value,), base) for value in (YES, NO))
 
     def _derived(self, bases: Iterable[SetForm]) -> Iterator[Form]:

@@ -6,14 +6,18 @@ Values are compared with their units ("900 g" with "2 kg"), and dates at the pre
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from kgqa.graph.linking.label_keys import DATES, DAYS_IN_A_YEAR, MONTHS, comparable, split_literal
 from kgqa.language.values import same_unit, value_of
-from kgqa.qa.logical_forms.graph_facts import FactRow, GraphFacts, TooManyFacts
+from kgqa.qa.logical_forms.graph_facts import FEW, FactRow, GraphFacts, Members, TooManyFacts, ids
 from kgqa.qa.logical_forms.language import (
     Aggregate,
     And,
@@ -27,12 +31,13 @@ from kgqa.qa.logical_forms.language import (
     Extreme,
     Filter,
     Form,
+    Hop,
     Join,
     Minus,
     Path,
     SetForm,
 )
-from kgqa.types import NO, YES
+from kgqa.types import NO, YES, Edges, Ints
 
 _ISO = re.compile(r"\d{4}(?:-\d\d(?:-\d\d)?)?")
 _MONTH = "|".join(MONTHS)
@@ -47,10 +52,16 @@ _HOLDS: dict[str, Callable[[float, float], bool]] = {
     ">": lambda a, b: a > b,
 }
 _TRUE, _FALSE = frozenset({"yes", "true"}), frozenset({"no", "false"})
-Members = dict[int, tuple[FactRow, ...]]
-"""Entities, each with the facts that lead to it."""
-Amounts = dict[int, list[tuple[float, int, tuple[FactRow, ...]]]]
-"""Numbers of each entity, with their nodes and the facts that lead there."""
+Rows = tuple[FactRow, ...]
+
+
+class Ends(NamedTuple):
+    """What a path leads to from the members of a set, in columns (N,), by member, then by label."""
+
+    entity: Ints
+    end: Ints
+    rows: Callable[[int], Rows]
+    """The facts that lead from an entity to an end, by its row."""
 
 
 class ComparedValue(NamedTuple):
@@ -153,33 +164,31 @@ def _executed(facts: GraphFacts, form: Form) -> Result | None:
             if pair is None:
                 return None
             (first, second), rows = pair
-            example = next(v for e in members(facts, left) for v, _ in values(facts, e, path))
+            example = int(ends_of(facts, left, path).end[0])
             text = written_like(facts, example, path, abs(first - second))
             return Result(text, facts=rows) if text else None
     raise TypeError(form)
 
 
 def members(facts: GraphFacts, form: SetForm) -> Members:
-    """The entities that a form denotes.
+    """The entities that a form denotes, cached; not to be changed.
 
     Raises:
         TooManyFacts: there may be more than were fetched.
     """
+    if (found := facts.members.get(form)) is None:
+        found = facts.members[form] = _members(facts, form)
+    return found
+
+
+def _members(facts: GraphFacts, form: SetForm) -> Members:
     match form:
         case Entities(ids):
             return dict.fromkeys(ids, ())
         case Class(kind):
-            return dict(facts.instances(kind))
+            return facts.instances(kind)
         case Join(path, source):
-            found: Members = members(facts, source)
-            for step in path:
-                onward: Members = {}
-                facts.fetch(found)
-                for entity, rows in found.items():
-                    for end, row in facts.along(entity, step):
-                        onward.setdefault(end, (*rows, row))
-                found = onward
-            return found
+            return _along(facts, members(facts, source), path)
         case And(left, right):
             first, second = members(facts, left), members(facts, right)
             return {e: tuple(dict.fromkeys((*rows, *second[e]))) for e, rows in first.items() if e in second}
@@ -187,47 +196,96 @@ def members(facts: GraphFacts, form: SetForm) -> Members:
             second = members(facts, right)
             return {e: rows for e, rows in members(facts, left).items() if e not in second}
         case Filter(op, path, limits, source):
-            kept: Members = {}
-            for entity, rows in _fetched(facts, source).items():
-                for value, leading in values(facts, entity, path):
-                    if holds(facts, value, path, op, limits):
-                        kept.setdefault(entity, (*rows, *leading))
-            return kept
+            ends = ends_of(facts, source, path)
+            distinct, inverse = _distinct(facts, ends)
+            fits = np.array([holds(facts, end, path, op, limits) for end in distinct], dtype=bool)
+            return _chosen(members(facts, source), ends, fits[inverse])
         case Extreme(largest, path, source, rank, counted):
             return _extreme(facts, largest, path, source, rank, counted)
     raise TypeError(form)
 
 
-def _fetched(facts: GraphFacts, source: SetForm) -> Members:
-    found = members(facts, source)
-    facts.fetch(found)
+def _along(facts: GraphFacts, found: Members, path: Path) -> Members:
+    for step in path:
+        onward: Members = {}
+        for entity, end, row in facts.ends(found, step):
+            onward.setdefault(end, (*found[entity], row))
+        found = onward
     return found
 
 
-def values(facts: GraphFacts, entity: int, path: Path) -> Iterator[tuple[int, tuple[FactRow, ...]]]:
-    """The distinct nodes that a path leads to from an entity, with the facts."""
-    yield from members(facts, Join(path, Entities((entity,)))).items()
+def hops_of(facts: GraphFacts, source: SetForm) -> dict[Hop, Edges]:
+    """The facts of a set's members by hop, as `GraphFacts.hops`; cached."""
+    if (found := facts.hops_of.get(source)) is None:
+        found = facts.hops_of[source] = facts.hops(members(facts, source))
+    return found
 
 
-def amounts(facts: GraphFacts, source: Iterable[int], path: Path) -> Amounts:
-    """The numbers that a path leads to from each entity, all in one unit.
+def ends_of(facts: GraphFacts, source: SetForm, path: Path) -> Ends:
+    """What a path leads to from each member of a set; cached."""
+    if (found := facts.ends_of.get((source, path))) is None:
+        base = members(facts, source)
+        in_columns = len(path) == 1 and len(base) > FEW and not facts.graph.is_remote
+        found = _in_columns(facts, source, path[0]) if in_columns else _one_by_one(facts, base, path)
+        facts.ends_of[source, path] = found
+    return found
+
+
+def _one_by_one(facts: GraphFacts, base: Members, path: Path) -> Ends:
+    facts.fetch(base)
+    found = [(e, end, rows) for e in base for end, rows in _along(facts, {e: ()}, path).items()]
+    rows = [rows for _, _, rows in found]
+    return Ends(ids(e for e, _, _ in found), ids(end for _, end, _ in found), rows.__getitem__)
+
+
+def _in_columns(facts: GraphFacts, source: SetForm, step: Hop) -> Ends:
+    own = ids(members(facts, source))
+    edges = hops_of(facts, source).get(step)
+    if edges is None:
+        return _one_by_one(facts, {}, (step,))
+    entity, end = (edges.head, edges.tail) if step.forward else (edges.tail, edges.head)
+    sorter = np.argsort(own)
+    place = sorter[np.searchsorted(own, entity, sorter=sorter)]
+    order = np.argsort(place, kind="stable")
+    if len(np.unique(entity)) < len(entity):
+        facts.name_all(end.tolist())
+        order = np.array(
+            sorted(order.tolist(), key=lambda n: (place[n], facts.label(int(end[n])).casefold()))
+        )
+    columns = [column[order].tolist() for column in edges]
+    return Ends(entity[order], end[order], lambda n: (FactRow(*(column[n] for column in columns)),))
+
+
+def _distinct(facts: GraphFacts, ends: Ends) -> tuple[list[int], Ints]:
+    """The distinct ends (M,), and for each row (N,) the place of its end among these."""
+    distinct, inverse = np.unique(ends.end, return_inverse=True)
+    facts.name_all(distinct.tolist())
+    return distinct.tolist(), inverse.astype(np.int32)
+
+
+def _chosen(base: Members, ends: Ends, chosen: NDArray[np.bool_]) -> Members:
+    """The members of a set for which some row of the ends is chosen, with the facts of the first."""
+    kept: Members = {}
+    for n in np.flatnonzero(chosen).tolist():
+        if (entity := int(ends.entity[n])) not in kept:
+            kept[entity] = (*base[entity], *ends.rows(n))
+    return kept
+
+
+def amounts(facts: GraphFacts, source: SetForm, path: Path) -> NDArray[np.float64]:
+    """The number (N,) of each row of `ends_of`, all in one unit; cached.
 
     Raises:
         TooManyFacts: not all are numbers of one unit, so that they cannot be ordered.
     """
-    found: Amounts = {}
-    units: set[str] = set()
-    facts.fetch(source)
-    for entity in source:
-        for end, rows in values(facts, entity, path):
-            value = facts.value(end, path[-1].relation)
-            if value is None:
-                raise TooManyFacts
-            units.add(same_unit(value.unit))
-            found.setdefault(entity, []).append((value.amount, end, rows))
-    # kilograms and metres have no common order
-    if len(units) > 1:
-        raise TooManyFacts
+    if (found := facts.amounts_of.get((source, path))) is None:
+        distinct, inverse = _distinct(facts, ends_of(facts, source, path))
+        values = [facts.value(end, path[-1].relation) for end in distinct]
+        # kilograms and metres have no common order
+        if None in values or len({same_unit(value.unit) for value in values if value is not None}) > 1:
+            raise TooManyFacts
+        found = np.array([value.amount for value in values if value is not None])[inverse]
+        facts.amounts_of[source, path] = found
     return found
 
 
@@ -235,56 +293,54 @@ def _extreme(
     facts: GraphFacts, largest: bool, path: Path, source: SetForm, rank: int, counted: bool
 ) -> Members:
     """Entities one of whose values is the `rank`-th among all distinct values."""
-    base = members(facts, source)
-    found: dict[int, list[tuple[float, tuple[FactRow, ...]]]] = {}
+    base, ends = members(facts, source), ends_of(facts, source, path)
     if counted:
-        # all in one request, before the loop asks for each
-        facts.fetch(base)
-        for entity in base:
-            ends = list(values(facts, entity, path))
-            found[entity] = [(float(len(ends)), tuple(row for _, rows in ends for row in rows))]
+        counts = Counter(ends.entity.tolist())
+        numbers = np.array([counts[entity] for entity in base], dtype=np.float64)
     else:
-        found = {
-            e: [(a, rows) for a, _, rows in amounts_of]
-            for e, amounts_of in amounts(facts, base, path).items()
-        }
-    ordered = sorted({amount for amounts_of in found.values() for amount, _ in amounts_of}, reverse=largest)
+        numbers = amounts(facts, source, path)
+    ordered = np.unique(numbers)
     if len(ordered) < rank:
         return {}
     # ranks count distinct values: two entities tied for first leave the next one second
-    best = ordered[rank - 1]
-    return {
-        entity: (*base[entity], *next(rows for amount, rows in amounts_of if amount == best))
-        for entity, amounts_of in found.items()
-        if any(amount == best for amount, _ in amounts_of)
-    }
+    best = ordered[-rank if largest else rank - 1]
+    if not counted:
+        return _chosen(base, ends, numbers == best)
+    found = {entity: rows for entity, rows in base.items() if counts[entity] == best}
+    for n in np.flatnonzero(np.isin(ends.entity, ids(found))).tolist():
+        found[int(ends.entity[n])] += ends.rows(n)
+    return found
 
 
 def class_counted(facts: GraphFacts, form: Extreme) -> int | None:
     """The class of what is counted, taken from the first: that of the films in "who directed the most films"."""
+    end = first_end(facts, form.source, form.path)
+    return None if end is None else next(iter(facts.classes(end)), None)
+
+
+def first_end(facts: GraphFacts, source: SetForm, path: Path) -> int | None:
+    """A node that a path leads to from the first member of a set that has one; None if there is none, or too many
+    facts."""
     try:
-        for entity in members(facts, form.source):
-            for end, _ in values(facts, entity, form.path):
-                return next(iter(facts.classes(end)), None)
+        for entity in members(facts, source):
+            for end in members(facts, Join(path, Entities((entity,)))):
+                return end
     except TooManyFacts:
         pass
     return None
 
 
 def _aggregate(facts: GraphFacts, kind: str, path: Path, source: SetForm) -> Result | None:
-    base = members(facts, source)
-    found = [amounts_of for each in amounts(facts, base, path).values() for amounts_of in each]
-    if not found:
+    base, ends, numbers = members(facts, source), ends_of(facts, source, path), amounts(facts, source, path)
+    if not len(numbers):
         return None
-    numbers = [amount for amount, _, _ in found]
-    rows = tuple((*base[entity], *leading) for entity in base for _, leading in values(facts, entity, path))
     if kind in ("MIN", "MAX"):
-        best = (min if kind == "MIN" else max)(numbers)
-        end = next(end for amount, end, _ in found if amount == best)
-        return Result(facts.label(end), facts=tuple(r for a, _, r in found if a == best))
-    total = sum(numbers) if kind == "SUM" else sum(numbers) / len(numbers)
-    text = written_like(facts, found[0][1], path, total)
-    return Result(text, facts=rows) if text else None
+        best = np.flatnonzero(numbers == (numbers.min() if kind == "MIN" else numbers.max())).tolist()
+        return Result(facts.label(int(ends.end[best[0]])), facts=tuple(map(ends.rows, best)))
+    total = sum(numbers.tolist()) / (1 if kind == "SUM" else len(numbers))
+    text = written_like(facts, int(ends.end[0]), path, total)
+    rows = ((*base[entity], *ends.rows(n)) for n, entity in enumerate(ends.entity.tolist()))
+    return Result(text, facts=tuple(rows)) if text else None
 
 
 def _pair(
@@ -294,12 +350,14 @@ def _pair(
     first, second = members(facts, left), members(facts, right)
     if len(first) != 1 or len(second) != 1:
         return None
-    amounts_of = amounts(facts, [*first, *second], path)
-    own = [amounts_of.get(entity, []) for entity in (*first, *second)]
+    both = Entities((*first, *second))
+    ends, numbers = ends_of(facts, both, path), amounts(facts, both, path)
+    own = [np.flatnonzero(ends.entity == entity).tolist() for entity in both.ids]
     # an entity with several values, such as two prices, cannot be compared exactly
-    if any(len({amount for amount, _, _ in each}) != 1 for each in own):
+    if any(len(np.unique(numbers[rows])) != 1 for rows in own):
         return None
-    return (own[0][0][0], own[1][0][0]), (own[0][0][2], own[1][0][2])
+    one, other = (rows[0] for rows in own)
+    return (float(numbers[one]), float(numbers[other])), (ends.rows(one), ends.rows(other))
 
 
 def holds(facts: GraphFacts, end: int, path: Path, op: Comparator, limits: tuple[str, ...]) -> bool:

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from heapq import nsmallest
 from itertools import islice
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kgqa.graph.formats.vocabulary import UNIT, UNIT_SYMBOLS, VALUE
 from kgqa.graph.linking.label_keys import is_value
 from kgqa.graph.linking.normalize import local_name
 from kgqa.graph.relation_types import is_subclass_relation, is_type_relation
 from kgqa.language.values import Value, is_count, value_of, with_unit
-from kgqa.qa.logical_forms.language import Form, Hop
-from kgqa.types import NO, YES, Ints, KnowledgeGraph, NodeRole, Subgraph
+from kgqa.qa.logical_forms.language import Form, Hop, Path, SetForm
+from kgqa.types import NO, YES, Edges, Ints, KnowledgeGraph, NodeRole, Subgraph
 
 if TYPE_CHECKING:
-    from kgqa.qa.logical_forms.execute import Result
+    from kgqa.qa.logical_forms.execute import Ends, Result
 
 MAX_FACTS = 2_000
 """Maximum number of facts fetched per entity and direction from a remote graph."""
@@ -30,6 +32,10 @@ MAX_COUNTED = 50_000
 """The same for a local graph, where fetching is cheap."""
 HUB, MAX_KEPT = 1_000, 400_000
 """Number of facts from which those of an entity are kept for the next question, and maximum number kept of a graph."""
+MAX_ONWARD = 50
+"""Number of facts fetched of each member of a remote set, and of each node that paths lead on from."""
+FEW = 30
+"""Number of members up to which facts of a set are fetched for each of them, not in columns."""
 MAX_NODES = 30
 """Maximum number of members of a set that are checked for a name."""
 _TRUTHS = frozenset({YES, NO, "true", "false"})
@@ -49,6 +55,10 @@ class FactRow:
     weight: float = 1.0
 
 
+Members = dict[int, tuple[FactRow, ...]]
+"""Entities, each with the facts that lead to it."""
+
+
 class _Hubs:
     """Facts of entities that have very many, such as large classes, kept from one question to the next: to fetch, name
     and sort them takes longer than the rest of a question. At most `MAX_KEPT` facts."""
@@ -56,7 +66,7 @@ class _Hubs:
     def __init__(self) -> None:
         self.rows: dict[int, list[FactRow]] = {}
         self.names: dict[int, dict[int, tuple[str, str]]] = {}
-        self.instances: dict[int, dict[int, tuple[FactRow, ...]]] = {}
+        self.instances: dict[int, Members] = {}
         self._size = 0
 
     def keep(self, entity: int, rows: list[FactRow], named: dict[int, tuple[str, str]]) -> None:
@@ -109,7 +119,12 @@ class GraphFacts:
         self._aspects: dict[int, str] = {}
         self._after: dict[int, bool] = {}
         self._have_units = not graph.is_remote and any(UNIT.search(r.name) for r in graph.relations)
-        self._instances: dict[int, dict[int, tuple[FactRow, ...]]] = {}
+        self._instances: dict[int, Members] = {}
+        self.members: dict[SetForm, Members] = {}
+        """What the functions of these names in `execute` found."""
+        self.hops_of: dict[SetForm, dict[Hop, Edges]] = {}
+        self.ends_of: dict[tuple[SetForm, Path], Ends] = {}
+        self.amounts_of: dict[tuple[SetForm, Path], NDArray[np.float64]] = {}
         # the facts of a remote graph may change
         self._hubs = _Hubs() if graph.is_remote else _HUBS.setdefault(graph, _Hubs())
 
@@ -178,6 +193,45 @@ class GraphFacts:
         for row in self.of(entity):
             if row.relation == step.relation and (row.head if step.forward else row.tail) == entity:
                 yield (row.tail if step.forward else row.head), row
+
+    def ends(self, entities: Collection[int], step: Hop) -> Iterable[tuple[int, int, FactRow]]:
+        """Each entity with what a hop leads to from it and the fact. Raises TooManyFacts like `along`."""
+        if self.graph.is_remote or len(entities) < FEW:
+            self.fetch(entities)
+            return ((entity, end, row) for entity in entities for end, row in self.along(entity, step))
+        hops = self.hops(entities)
+        if step not in hops:
+            return []
+        if len(hops[step].head) > MAX_KEPT:
+            raise TooManyFacts
+        rows = [FactRow(*row) for row in zip(*(column.tolist() for column in hops[step]), strict=True)]
+        found = [(r.head, r.tail, r) if step.forward else (r.tail, r.head, r) for r in rows]
+        self.name_all(end for _, end, _ in found)
+        return sorted(found, key=lambda each: self.label(each[1]).casefold())
+
+    def hops(self, entities: Collection[int], limit: int | None = None) -> dict[Hop, Edges]:
+        """The facts of several entities in columns, by the hop that they are from one of these; up to `limit` per
+        entity and direction, of a remote graph up to `MAX_ONWARD`."""
+        if not entities:
+            return {}
+        own = ids(entities)
+        if self.graph.is_remote:
+            self.fetch(entities, MAX_ONWARD)
+            rows = dict.fromkeys(row for entity in entities for row in self.of(entity))
+            head, relation, tail = (
+                ids(getattr(row, end) for row in rows) for end in ("head", "relation", "tail")
+            )
+            facts = Edges(head, relation, tail, np.array([row.weight for row in rows], dtype=np.float32))
+        else:
+            facts = self.graph.neighbours(own, limit)
+        found = {}
+        for forward, start in ((True, facts.head), (False, facts.tail)):
+            chosen = np.isin(start, own) & (facts.head != facts.tail)
+            edges = Edges(*(column[chosen] for column in facts))
+            for relation in np.unique(edges.relation).tolist():
+                alike = edges.relation == relation
+                found[Hop(relation, forward)] = Edges(*(column[alike] for column in edges))
+        return found
 
     # ---- names and values
 
@@ -302,9 +356,14 @@ class GraphFacts:
         """Whether an entity is a number, date or Boolean; sharing one does not connect two entities."""
         return is_value(self.name(entity)) or self.is_truth(entity) or self.value(entity) is not None
 
-    def by_label(self, entities: Iterable[int]) -> list[int]:
-        """Entities sorted by label."""
-        return sorted(entities, key=lambda e: (self.label(e).casefold(), self.name(e)))
+    def by_label(self, entities: Collection[int], most: int | None = None) -> list[int]:
+        """Entities sorted by label, the first `most` or all."""
+        self.name_all(entities)
+        return nsmallest(
+            len(entities) if most is None else most,
+            entities,
+            key=lambda e: (self.label(e).casefold(), self.name(e)),
+        )
 
     def is_count(self, relation: int) -> bool:
         """Whether a relation's values are counts ("number of members"), judged by one fetched fact."""
@@ -338,7 +397,7 @@ class GraphFacts:
         """Whether an entity has instances or subclasses."""
         return any(row.tail == entity and self.is_type(row.relation) for row in self.of(entity))
 
-    def instances(self, kind: int) -> dict[int, tuple[FactRow, ...]]:
+    def instances(self, kind: int) -> Members:
         """The instances of a class and of its subclasses, each with the facts that connect it; the subclasses
         themselves if there are no instances, as in a thesaurus.
 
@@ -349,9 +408,9 @@ class GraphFacts:
             self.fetch([kind])
             self._instances[kind] = self._hubs.instances[kind]
         if kind not in self._instances:
-            below: dict[int, tuple[FactRow, ...]] = {kind: ()}
+            below: Members = {kind: ()}
             layer = [kind]
-            found: dict[int, tuple[FactRow, ...]] = {}
+            found: Members = {}
             while layer:
                 self.fetch(layer)
                 following: list[int] = []

@@ -125,7 +125,7 @@ def shortlist(
             if result.is_set:
                 score += _implied(facts, asked, forms[n], result)
                 score -= _OTHER * (bool(kinds) and _are_others(facts, result, kinds))
-                answer = facts.by_label(result.members)[0]
+                (answer,) = facts.by_label(result.members, 1)
                 fits = wanted.fits(facts.name(answer))
                 score += _FITS * fits - _UNFIT * (fits < 0 and opens and facts.value(answer) is not None)
             found.setdefault(phrase, RankedForm(forms[n], result, phrase, score))

@@ -21,9 +21,10 @@ from kgqa.qa.logical_forms.execute import (
     Result,
     amounts,
     compared_value,
+    ends_of,
+    first_end,
     iso_of,
     members,
-    values,
     with_unit_of,
 )
 from kgqa.qa.logical_forms.graph_facts import GraphFacts, TooManyFacts
@@ -111,7 +112,7 @@ class _Query:
                     lines.append('FILTER(LCASE(STR(?x)) IN ("true", "yes", "1"))')
                 return _block("ASK", lines)
             case Aggregate(kind, path, source):
-                number, plain = self._order(members(self.facts, source), path)
+                number, plain = self._order(source, path)
                 # dates can be ordered in SPARQL, but not added
                 if not plain and kind in ("SUM", "AVG"):
                     raise _NoQueryError
@@ -120,7 +121,7 @@ class _Query:
                 return _block(head, [_inner("SELECT DISTINCT ?x ?v", inner)])
             case Compare() | Difference():
                 path, left, right = form.path, form.left, form.right
-                both = [*members(self.facts, left), *members(self.facts, right)]
+                both = Entities((*members(self.facts, left), *members(self.facts, right)))
                 number, plain = self._order(both, path)
                 lines = [*self.lines(left, "?x"), *self.lines(right, "?y")]
                 lines += [self.triple("?x", path, "?a"), self.triple("?y", path, "?b")]
@@ -186,7 +187,7 @@ class _Query:
                     each = _inner(f"SELECT {x} (COUNT(DISTINCT {tail}) AS {count_of})", body, f"GROUP BY {x}")
                     return [each, _inner(f"SELECT DISTINCT {count_of}", [each], place.format(count_of))]
                 try:
-                    value_pattern, _ = self._order(members(self.facts, source), path)
+                    value_pattern, _ = self._order(source, path)
                 except _NoQueryError:
                     return [self.listed(x, members(self.facts, form))]
                 value, best, other, again = self.new("v"), self.new("n"), self.new("v"), self.new()
@@ -212,11 +213,11 @@ class _Query:
             return f"({wider})+"
         return f"({direct})/({wider})*" if wider else f"({direct})"
 
-    def _order(self, entities: Iterable[int], path: Path) -> tuple[str, bool]:
-        """How SPARQL orders the values that a path leads to from some entities: a format for the variable, and whether
+    def _order(self, source: SetForm, path: Path) -> tuple[str, bool]:
+        """How SPARQL orders the values that a path leads to from a set: a format for the variable, and whether
         it is a number."""
-        found = [end for each in amounts(self.facts, list(entities), path).values() for _, end, _ in each]
-        return self._number(found, path)
+        amounts(self.facts, source, path)  # raises where there is no order
+        return self._number(ends_of(self.facts, source, path).end.tolist(), path)
 
     def _number(self, ends: Sequence[int], path: Path) -> tuple[str, bool]:
         names = [self.facts.name(end) for end in ends]
@@ -241,7 +242,7 @@ class _Query:
     def _condition(self, form: Filter) -> str | None:
         """A condition on the variable of a format; None if it cannot be expressed in SPARQL."""
         facts, path = self.facts, form.path
-        ends = {e for entity in members(facts, form.source) for e, _ in values(facts, entity, path)}
+        ends = set(ends_of(facts, form.source, path).end.tolist())
         names = [facts.name(end) for end in ends]
         literal = all(name.startswith('"') for name in names)
         if form.op == "contains":
@@ -253,8 +254,8 @@ class _Query:
             low, high = sorted(
                 form.values, key=lambda text: (compared_value(text).amount or 0.0, compared_value(text).date)
             )
-            ends_of: list[tuple[Comparator, str]] = [(">=", low), ("<=", high)]
-            both = [self._condition(Filter(op, path, (value,), form.source)) for op, value in ends_of]
+            limits: list[tuple[Comparator, str]] = [(">=", low), ("<=", high)]
+            both = [self._condition(Filter(op, path, (value,), form.source)) for op, value in limits]
             return None if None in both else " && ".join(filter(None, both))
         limit = compared_value(form.values[0])
         dates = [iso_of(name) for name in names]
@@ -367,8 +368,5 @@ def _as_written(facts: GraphFacts, graph: SparqlGraph, form: Form, value: dict[s
         number = float(value["value"])
     except ValueError:
         return facts.label(*graph.ids([name_of(value)]).tolist())
-    try:
-        ends = (end for entity in members(facts, source) for end, _ in values(facts, entity, form.path))
-        return with_unit_of(facts, next(ends), number)
-    except (TooManyFacts, StopIteration):
-        return ""
+    end = first_end(facts, source, form.path)
+    return "" if end is None else with_unit_of(facts, end, number)

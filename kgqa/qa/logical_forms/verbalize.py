@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from kgqa.data.synthetic.inflection import plural
 from kgqa.graph.storage.relation_names import in_english
 from kgqa.language.values import with_unit, without_unit
-from kgqa.qa.logical_forms.execute import Result, class_counted, compared_value, iso_of, members
+from kgqa.qa.logical_forms.execute import Result, class_counted, compared_value, first_end, iso_of, members
 from kgqa.qa.logical_forms.graph_facts import MAX_NODES, FactRow, GraphFacts, TooManyFacts
 from kgqa.qa.logical_forms.language import (
     Aggregate,
@@ -147,11 +147,9 @@ class Verbalizer:
         noun_phrase = self.phrase(form)
         if not result.is_set or isinstance(form, Entities):
             return noun_phrase
-        ordered = self.facts.by_label(result.members)
-        named = ", ".join(
-            self.with_unit(e, self._short(e), form, result.members[e]) for e in ordered[:_SHOWN]
-        )
-        more = f" and {len(ordered) - _SHOWN} more" if len(ordered) > _SHOWN else ""
+        first = self.facts.by_label(result.members, _SHOWN)
+        named = ", ".join(self.with_unit(e, self._short(e), form, result.members[e]) for e in first)
+        more = f" and {len(result.members) - _SHOWN} more" if len(result.members) > _SHOWN else ""
         return f"{noun_phrase}: {named}{more}" if named else noun_phrase
 
     def with_unit(self, entity: int, text: str, form: Form, rows: Sequence[FactRow]) -> str:
@@ -400,13 +398,8 @@ class Verbalizer:
 
     def _value_of(self, path: Path, source: SetForm) -> str:
         """The first value that a path leads to; "" if it leads to entities."""
-        try:
-            for entity in members(self.facts, source):
-                for end in members(self.facts, Join(path, Entities((entity,)))):
-                    return self.facts.name(end) if self.facts.is_value(end) else ""
-        except TooManyFacts:
-            pass
-        return ""
+        end = first_end(self.facts, source, path)
+        return self.facts.name(end) if end is not None and self.facts.is_value(end) else ""
 
     def _is_date(self, path: Path, source: SetForm) -> bool:
         """Whether a path leads to dates, or to integers that a verb marks as years: "surveyed 1731"."""

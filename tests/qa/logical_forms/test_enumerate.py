@@ -107,3 +107,19 @@ def test_an_event_that_is_named_after_a_thing_is_asked_for_what_is_asked_of_the_
     assert '(JOIN (R "carried out by") "Gilding of the Cobalt teapot")' in forms
     assert '(JOIN (R "carried out by") "Production of the Cobalt teapot")' in forms
     assert not any('(JOIN (R "carried out by") (JOIN' in form for form in forms)
+
+
+def test_a_class_of_thousands_is_ordered_by_its_values() -> None:
+    carts = [f"Cart {n}" for n in range(2_500)]
+    triples = [Triple(cart, TYPE, "Cart") for cart in carts]
+    triples += [Triple(cart, "wheels", f'"{n % 7 + 2}"') for n, cart in enumerate(carts)]
+    triples += [Triple(carts[9], "wheels", '"40"'), Triple(carts[9], "owner", "Ann")]
+    names = NameLookup(GraphFacts(GraphStore.from_triples(triples)))
+    assert '(ARGMAX wheels (CLASS "Cart"))' in grown(names, "Which cart has the most wheels?")
+    found = execute(names.facts, names.parse('(JOIN (R owner) (ARGMAX wheels (CLASS "Cart")))'))
+    assert found is not None and [*found.members] == [names.entity("Ann")]
+    (rows,) = found.members.values()
+    assert {names.facts.name(row.tail) for row in rows} >= {
+        '"40"',
+        "Ann",
+    }  # of its two numbers the one that counts

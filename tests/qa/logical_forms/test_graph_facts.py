@@ -41,3 +41,15 @@ def test_facts_of_large_classes_are_fetched_once(names: NameLookup, monkeypatch:
     again = GraphFacts(graph)
     assert again.instances(van) == first
     assert {again.label(entity) for entity in first} == {"Rook", "Swift"}
+
+
+def test_facts_in_columns_are_those_of_each_entity(names: NameLookup) -> None:
+    facts = names.facts
+    entities = [names.entity(name) for name in ("Rook", "Swift", "Tom Firth")]
+    columns = {
+        (step, start, end)
+        for step, edges in facts.hops(entities).items()
+        for head, tail in zip(edges.head.tolist(), edges.tail.tolist(), strict=True)
+        for start, end in [(head, tail) if step.forward else (tail, head)]
+    }
+    assert columns == {(step, e, end) for e in entities for step, end, _ in facts.onward(e)}
