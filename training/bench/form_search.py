@@ -22,9 +22,9 @@ from kgqa.types import Question
 SHIPS, COMPANIES, PORTS = 12_400, 380, 120
 KINDS = {"ferry": 1_400, "tug": 1_900, "barge": 2_100, "trawler": 7_000}
 LABELS = {
-    "ownedBy": "owned by", "captain": "captain", "length": "length in metres", "built": "built", "homePort": "home port",
-    "speed": "top speed in knots", "revenue": "revenue in euros", "founded": "founded", "seat": "seat",
-    "bornIn": "born in", "country": "country",
+    "ownedBy": "owned by", "captain": "captain", "length": "length in metres", "built": "built",
+    "homePort": "home port", "speed": "top speed in knots", "revenue": "revenue in euros", "founded": "founded",
+    "seat": "seat", "bornIn": "born in", "country": "country",
 }  # fmt: skip
 QUESTIONS = {
     "one hop": "Who is the captain of Swift 77?",
@@ -64,8 +64,9 @@ def facts_of(chance: random.Random) -> Iterator[str]:
         yield f'  :founded "{chance.randrange(1850, 2020)}"^^xsd:gYear ; :revenue {chance.randrange(10**5, 10**8)} .'
     kinds = [kind for kind, many in KINDS.items() for _ in range(many)]
     for n, kind in enumerate(kinds):
-        yield f':s{n} a :{kind} ; rdfs:label "Swift {n}" ; :ownedBy :c{chance.randrange(COMPANIES)} ; :captain :m{n % 5000} ;'
-        yield f"  :length {chance.randrange(200, 2000) / 10} ; :homePort :p{chance.randrange(PORTS)} ;"
+        yield f':s{n} a :{kind} ; rdfs:label "Swift {n}" ; :ownedBy :c{chance.randrange(COMPANIES)} ;'
+        yield f"  :captain :m{n % 5000} ; :length {chance.randrange(200, 2000) / 10} ;"
+        yield f"  :homePort :p{chance.randrange(PORTS)} ;"
         yield f'  :speed {chance.randrange(5, 40)} ; :built "{chance.randrange(1900, 2024)}"^^xsd:gYear .'
     for n in range(5000):
         yield f':m{n} a :person ; rdfs:label "Ann Tarn {n}" ; :bornIn :p{chance.randrange(PORTS)} .'

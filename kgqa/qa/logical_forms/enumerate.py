@@ -148,7 +148,10 @@ class Enumerator:
                 Join(way, Entities(nodes)): None for way in ways if not self._says_what(way[0].relation)
             }
         skipped = {node for nodes in aspects.values() for node in nodes}
-        for path, reached in self._reached(entity, entity, skipped).items():
+        paths = self._reached(entity, entity, skipped)
+        middles = {end for reached in paths.values() if len(reached) <= MAX_MIDDLES for end in reached}
+        facts.fetch((end for end in middles if not facts.is_value(end)), MAX_ONWARD)
+        for path, reached in paths.items():
             source = Join(path, Entities((entity,)))
             if any(facts.label(end) for end in reached):
                 found[source] = None
@@ -199,7 +202,9 @@ class Enumerator:
         layer = [*found]
         for _ in range(MAX_NAMELESS):
             nodes = {path: found[path] for path in layer if len(found[path]) <= MAX_MIDDLES}
-            facts.fetch({end for ends in nodes.values() for end in ends}, MAX_ONWARD)
+            facts.fetch(
+                {end for ends in nodes.values() for end in ends if facts.may_be_nameless(end)}, MAX_ONWARD
+            )
             layer = []
             for path, ends in nodes.items():
                 back = Hop(path[-1].relation, not path[-1].forward)

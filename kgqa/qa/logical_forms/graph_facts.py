@@ -113,6 +113,7 @@ class GraphFacts:
         self._rows: dict[int, list[FactRow]] = {}
         self._complete: dict[int, int] = {}
         self._named: dict[int, tuple[str, str]] = {}
+        self._sorted_by: dict[int, tuple[str, str]] = {}
         self._values: dict[tuple[int, int], Value | None] = {}
         self._counts: dict[int, bool] = {}
         self._nameless: dict[int, bool] = {}
@@ -161,8 +162,7 @@ class GraphFacts:
 
     def _sort_key(self, row: FactRow) -> tuple[str, ...]:
         relation = self.graph.relations[row.relation]
-        texts = self.label(row.head), relation.label, self.label(row.tail), relation.name
-        return tuple(text.casefold() for text in texts)
+        return self._folded(row.head)[0], relation.label.casefold(), self._folded(row.tail)[0], relation.name
 
     def of(self, entity: int) -> list[FactRow]:
         """Facts with the entity as head or tail."""
@@ -320,11 +320,19 @@ class GraphFacts:
         names = [self.graph.relations[row.relation].name for row in self.of(entity) if row.head == entity]
         return any(map(UNIT.search, names)) and any(map(VALUE.search, names))
 
-    def _is_nameless(self, entity: int, beside: bool) -> bool:
+    def may_be_nameless(self, entity: int) -> bool:
+        """Whether an entity may be nameless, as far as can be told without its facts."""
+        return self._have_units or self._is_number(entity)
+
+    def _is_number(self, entity: int) -> bool:
+        """Whether an entity has no label and a number for a name."""
         name = self.name(entity)
         if self.graph.is_remote or "://" not in name or name.startswith('"'):
             return False
-        if not any(map(str.isdigit, local_name(name))) or self.graph.all_labels(entity):
+        return any(map(str.isdigit, local_name(name))) and not self.graph.all_labels(entity)
+
+    def _is_nameless(self, entity: int, beside: bool) -> bool:
+        if not self._is_number(entity):
             return False
         around = {end for step, end, _ in self.onward(entity) if not self.is_type(step.relation)}
         values = {end for end in around if self.name(end).startswith('"')}
@@ -359,11 +367,13 @@ class GraphFacts:
     def by_label(self, entities: Collection[int], most: int | None = None) -> list[int]:
         """Entities sorted by label, the first `most` or all."""
         self.name_all(entities)
-        return nsmallest(
-            len(entities) if most is None else most,
-            entities,
-            key=lambda e: (self.label(e).casefold(), self.name(e)),
-        )
+        return nsmallest(len(entities) if most is None else most, entities, key=self._folded)
+
+    def _folded(self, entity: int) -> tuple[str, str]:
+        """By what entities are sorted: label, then name."""
+        if entity not in self._sorted_by:
+            self._sorted_by[entity] = self.label(entity).casefold(), self.name(entity)
+        return self._sorted_by[entity]
 
     def is_count(self, relation: int) -> bool:
         """Whether a relation's values are counts ("number of members"), judged by one fetched fact."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from kgqa.types import InputError
@@ -147,8 +147,9 @@ class Difference(Form):
 def parts(form: Form) -> Iterator[Form]:
     """A form and all forms inside it, the outermost first."""
     yield form
-    for field in fields(form):  # type: ignore[arg-type]
-        inner = getattr(form, field.name)
+    names: tuple[str, ...] = form.__slots__
+    for name in names:
+        inner = getattr(form, name)
         if isinstance(inner, Form):
             yield from parts(inner)
 
