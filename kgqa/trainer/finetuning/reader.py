@@ -22,6 +22,7 @@ from kgqa.graph.storage.store import GraphStore
 from kgqa.models.collation.collate import Collator
 from kgqa.models.collation.input_config import InputConfig
 from kgqa.models.dense_retrieval import FactEncoder
+from kgqa.models.encoders.attention import use_same_precision
 from kgqa.models.encoders.layerwise import LayerwiseEncoder
 from kgqa.models.entity_vectors import FILE as ENTITIES
 from kgqa.models.entity_vectors import load_entities
@@ -152,6 +153,8 @@ def load_encoder(settings: PretrainedEncoderSettings) -> tuple[nn.Module, Path]:
     if settings.from_scratch:
         return from_config(AutoModel, config, **attention), folder
     encoder = load_pretrained(AutoModel, folder, config=config, dtype=torch.float32, **attention)
+    if attention:
+        use_same_precision(encoder)
     if settings.freeze_words:
         encoder.get_input_embeddings().requires_grad_(False)
     if settings.freeze_layers:
