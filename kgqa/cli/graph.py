@@ -249,7 +249,12 @@ Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for the imported 
 
 def import_sources(
     sources: Annotated[list[str], typer.Argument(metavar="SOURCE...", help="Files, or a SPARQL endpoint.")],
-    out: Out,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", help="Folder for the imported graph; default: named like the first file, here."
+        ),
+    ] = None,
     language: Language = "en",
     name: Annotated[str, typer.Option(help="Short name of the graph; default: name of the folder.")] = "",
     languages: Annotated[
@@ -288,6 +293,7 @@ def import_sources(
 
     Example: kgqa graph import farm.ttl --out farm
     """
+    out = out or _named_like(sources[0])
     from kgqa.graph.formats.sparql_client import Endpoint, authorisation
     from kgqa.graph.formats.sparql_client import header as read_header
     from kgqa.graph.storage.import_graph import import_sandboxed, is_url
@@ -305,6 +311,15 @@ def import_sources(
         manifest = import_sandboxed(asked, out, SandboxLimits(0, 0), progress, **about)
     index_imported(out)
     show_manifest(manifest | described(GraphStore.open(out)), out, as_json)
+
+
+def _named_like(source: str) -> Path:
+    """The folder in the current one that is named like a file, without its suffixes."""
+    from kgqa.graph.storage.import_graph import is_url
+
+    if is_url(source):
+        raise InputError("an endpoint has no file name; name the folder for the graph with --out")
+    return Path(Path(source).name.split(".")[0] or "graph")
 
 
 def get(

@@ -9,10 +9,12 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
 from graph_commands import refused, run
 from sparql_server import serve
 
 from kgqa.graph.formats.sparql_client import authorisation
+from kgqa.graph.storage.store import GraphStore
 
 
 def test_several_sources_become_one_graph(tmp_path: Path) -> None:
@@ -59,3 +61,14 @@ def test_login_and_graph_choice_are_for_endpoints(tmp_path: Path) -> None:
         assert "NAME: VALUE" in refused("import", server.url, "--out", out, "--header", "nothing")
     (tmp_path / "a.tsv").write_text("used for\ttrowel\tdig\n")
     assert "endpoints" in refused("import", str(tmp_path / "a.tsv"), "--out", out, "--login", "a:b")
+
+
+def test_the_folder_is_named_like_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files" / "people.csv").write_text("no,name,job\n7,Ann Tarn,miller\n8,Bo Lind,baker\n")
+    manifest = json.loads(run("import", "files/people.csv", "--id", "name", "--json"))
+    assert (
+        manifest["name"] == "people" and GraphStore.open(tmp_path / "people").edge_count == manifest["edges"]
+    )
+    assert "--out" in refused("import", "http://127.0.0.1:1/sparql")
