@@ -89,6 +89,12 @@ def guessed(labels: Tensor) -> Tensor:
     return (labels != -100).sum()
 
 
+def following(input_ids: Tensor, mask: Tensor | None) -> Tensor:
+    """The next token of each but the last of the rows (B, T): labels (B, T - 1), -100 for padding."""
+    labels = input_ids[:, 1:]
+    return labels if mask is None else labels.masked_fill(~mask[:, 1:].bool(), -100)
+
+
 class Batches(Protocol):
     """Training data as a pure function of the step, so that a run resumes in the same order without state."""
 

@@ -17,14 +17,10 @@ from kgqa.models.encoders.variants import ENCODERS, EncoderSettings, build_encod
 from kgqa.models.reader import Reader
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.objectives.base import Objective
-from kgqa.objectives.distillation.encoders import DistilBERT, MobileBERT, TinyBERT
-from kgqa.objectives.finetuning.classification import Task
-from kgqa.objectives.finetuning.sift import SiFT
-from kgqa.objectives.pretraining.clm import CLM
+from kgqa.objectives.distillation import DistilBERT, MobileBERT, TinyBERT
+from kgqa.objectives.finetuning import SiFT, Task
 from kgqa.objectives.pretraining.knowledge import EntityDenoising, LinkPrediction
-from kgqa.objectives.pretraining.mlm import MLM
-from kgqa.objectives.pretraining.pairs import MLMWithPairs
-from kgqa.objectives.pretraining.plm import MPLM, PLM
+from kgqa.objectives.pretraining.mlm import CLM, MLM, MPLM, PLM, MLMWithPairs
 from kgqa.objectives.pretraining.rtd import RTD, ReplaceMLM
 
 SIZES = {"num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64, "embedding_size": 16}
@@ -136,7 +132,7 @@ def joined(first: TextBatch, second: TextBatch) -> TextBatch:
 @pytest.mark.parametrize("name", sorted(PREDICTS))
 def test_two_batches_give_the_gradient_of_the_two_in_one(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A long batch and a short one: by micro-batch each token of the short one would weigh several times as much."""
-    from kgqa.objectives.distillation import encoders
+    from kgqa.objectives import distillation
     from kgqa.objectives.pretraining import mlm
 
     still = mlm.hide
@@ -145,7 +141,7 @@ def test_two_batches_give_the_gradient_of_the_two_in_one(name: str, monkeypatch:
         noise = mlm.static_noise(ids)  # the same tokens of a row whoever it stands beside
         return still(ids, vocab, *shares, **{**options, "noise": noise})
 
-    for module in (mlm, encoders):
+    for module in (mlm, distillation):
         monkeypatch.setattr(module, "hide", hide)
     objective = TEXT[name]().eval()  # no dropout
     batches = [text(0, 6, 24), text(1, 2, 6)]

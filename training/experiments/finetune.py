@@ -21,8 +21,7 @@ from kgqa.models.collation.collate import Collated, Collator
 from kgqa.models.collation.input_config import InputConfig
 from kgqa.models.reader import Reader, Scores, save_reader
 from kgqa.models.reasoners import ReasonerSettings
-from kgqa.objectives.finetuning.qa import QA
-from kgqa.objectives.finetuning.sift import SiFT
+from kgqa.objectives.finetuning import QA, SiFT
 from kgqa.trainer.checkpoint import FILE
 from kgqa.trainer.data.mixture import DataSettings, MixedBatches, MixturePart
 from kgqa.trainer.finetuning.classifier import TaskRecipe, TaskSettings, TaskTrainer, train_task

@@ -22,7 +22,7 @@ from kgqa.graph.retrieval.ablation import no_facts, paraphrase, read_paraphrases
 from kgqa.models.collation.collate import Collated, Collator, wordings
 from kgqa.models.collation.rows import training_choices
 from kgqa.objectives.base import Batches
-from kgqa.objectives.distillation.reader import TaughtBatch, aligned_batch
+from kgqa.objectives.distillation import TaughtBatch, aligned_batch
 from kgqa.trainer.checkpoint import questions_hash
 from kgqa.trainer.data.cloze import aligned, cloze_questions
 from kgqa.trainer.data.held_out import LeakageGuard, is_held_out

@@ -28,9 +28,8 @@ from kgqa.models.classifiers import (
 from kgqa.models.encoders.layerwise import LayerwiseEncoder
 from kgqa.models.pretrained import copy_tokenizer
 from kgqa.objectives.base import Batches, Objective
-from kgqa.objectives.distillation.encoders import TaughtTask
-from kgqa.objectives.finetuning.classification import Task
-from kgqa.objectives.finetuning.sift import SiFT
+from kgqa.objectives.distillation import TaughtTask
+from kgqa.objectives.finetuning import SiFT, Task
 from kgqa.settings import data_folder, expanded
 from kgqa.trainer.checkpoint import claim, export_best, weights_of
 from kgqa.trainer.data.held_out import LeakageGuard

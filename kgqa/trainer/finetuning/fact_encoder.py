@@ -18,7 +18,7 @@ from kgqa.models.dense_retrieval import FactEncoder, verbalize_facts
 from kgqa.models.encoders.variants import save_model
 from kgqa.models.pretrained import FACT_ENCODER_CARD, copy_tokenizer, write_card
 from kgqa.objectives.base import Batches
-from kgqa.objectives.finetuning.contrastive import Contrastive, FactBatch
+from kgqa.objectives.finetuning import Contrastive, FactBatch
 from kgqa.settings import expanded
 from kgqa.trainer.checkpoint import claim, export_best, questions_hash, weights_of
 from kgqa.trainer.data.held_out import LeakageGuard, held_out_loss, is_held_out

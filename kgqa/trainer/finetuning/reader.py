@@ -33,9 +33,8 @@ from kgqa.models.pretrained import CARD, from_config, load_config, load_pretrain
 from kgqa.models.reader import Reader, load_reader, save_reader
 from kgqa.models.reasoners import REASONERS, ReasonerSettings, find_reasoner
 from kgqa.objectives.base import Objective
-from kgqa.objectives.distillation.reader import TaughtQA
-from kgqa.objectives.finetuning.qa import QA
-from kgqa.objectives.finetuning.sift import SiFT
+from kgqa.objectives.distillation import TaughtQA
+from kgqa.objectives.finetuning import QA, SiFT
 from kgqa.progress import track
 from kgqa.qa.retrieve import Retriever
 from kgqa.settings import cache_folder, expanded, find_encoder, find_model

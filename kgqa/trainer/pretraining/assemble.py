@@ -20,12 +20,9 @@ from kgqa.models.encoders.variants import (
 )
 from kgqa.models.pretrained import load_pretrained
 from kgqa.models.reasoners.base import ReasonerSettings
+from kgqa.objectives import distillation
 from kgqa.objectives.base import Objective
-from kgqa.objectives.distillation import encoders as distillation
-from kgqa.objectives.pretraining.clm import CLM
-from kgqa.objectives.pretraining.mlm import MLM, EnhancedMaskDecoder
-from kgqa.objectives.pretraining.pairs import MLMWithPairs
-from kgqa.objectives.pretraining.plm import MPLM, PLM
+from kgqa.objectives.pretraining.mlm import CLM, MLM, MPLM, PLM, EnhancedMaskDecoder, MLMWithPairs
 from kgqa.objectives.pretraining.rtd import RTD, DisentangledEmbedding, ReplaceMLM, read_head
 from kgqa.settings import data_path
 from kgqa.trainer.recipe import RecipePath, Settings, TrainerSettings

@@ -6,7 +6,7 @@ import torch
 from kgqa.data.datasets.labelled import Labelled
 from kgqa.models.classifiers import Encoding, load_classifier
 from kgqa.models.encoders.variants import EncoderSettings, build_encoder
-from kgqa.objectives.distillation.encoders import TaughtTask
+from kgqa.objectives.distillation import TaughtTask
 
 ROWS = {
     "sentence": [Labelled("i dig", label="a"), Labelled("bees in the hive", label="b")],

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from kgqa.models.encoders.variants import ENCODERS, EncoderSettings, build_language_model
-from kgqa.objectives.distillation.encoders import (
+from kgqa.objectives.distillation import (
     DistilBERT,
     Distillation,
     MobileBERT,

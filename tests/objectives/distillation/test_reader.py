@@ -6,7 +6,7 @@ from kgqa.models.collation.collate import Collator
 from kgqa.models.collation.input_config import InputConfig
 from kgqa.models.reader import Reader
 from kgqa.models.reasoners import ReasonerSettings
-from kgqa.objectives.distillation.reader import TaughtBatch, TaughtQA, aligned_batch, moved, soft_losses
+from kgqa.objectives.distillation import TaughtBatch, TaughtQA, aligned_batch, moved, soft_losses
 from kgqa.types import Example, Passage, Question, Span
 
 SETTINGS = ReasonerSettings(graph_size=16, num_layers=2, num_heads=2, dropout=0.0)

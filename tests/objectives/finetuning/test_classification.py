@@ -4,7 +4,7 @@ import torch
 
 from kgqa.models.classifiers import LinearClassifier, TaskBatch, task_scores
 from kgqa.models.collation.sentence_batch import pad_rows
-from kgqa.objectives.finetuning.classification import Task
+from kgqa.objectives.finetuning import Task
 
 
 def batch(seed: int) -> TaskBatch:

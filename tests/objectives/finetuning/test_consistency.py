@@ -8,7 +8,7 @@ from kgqa.models.collation.collate import Collator
 from kgqa.models.collation.input_config import InputConfig
 from kgqa.models.reader import Reader
 from kgqa.models.reasoners import ReasonerSettings
-from kgqa.objectives.finetuning.qa import PAIRS, QA, consistency, count_pairs
+from kgqa.objectives.finetuning import PAIRS, QA, consistency, count_pairs
 from kgqa.types import Example, Passage, Question, Span
 
 PASSAGE = Passage("I want to plant flowers, so I dug the ground.")

@@ -1,7 +1,7 @@
 import torch
 
 from kgqa.models.dense_retrieval import FactEncoder
-from kgqa.objectives.finetuning.contrastive import Contrastive, FactBatch
+from kgqa.objectives.finetuning import Contrastive, FactBatch
 
 
 def test_a_question_comes_nearer_to_the_fact_that_answers_it(tokenizer, encoder) -> None:

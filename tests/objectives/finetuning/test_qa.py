@@ -1,7 +1,7 @@
 from kgqa.models.collation.collate import Collator
 from kgqa.models.reader import Reader
 from kgqa.models.reasoners import ReasonerSettings
-from kgqa.objectives.finetuning.qa import QA
+from kgqa.objectives.finetuning import QA
 from kgqa.types import Example, Question
 
 

@@ -9,9 +9,7 @@ from kgqa.models.collation.sentence_batch import pad_rows
 from kgqa.models.encoders.variants import EncoderSettings, build_encoder
 from kgqa.models.reader import Reader
 from kgqa.models.reasoners import ReasonerSettings
-from kgqa.objectives.finetuning.classification import Task
-from kgqa.objectives.finetuning.qa import QA
-from kgqa.objectives.finetuning.sift import SiFT
+from kgqa.objectives.finetuning import QA, SiFT, Task
 from kgqa.types import Example, InputError, Passage, Question, Span, Subgraph
 
 SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}

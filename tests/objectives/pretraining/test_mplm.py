@@ -7,8 +7,7 @@ from torch import Tensor
 
 from kgqa.batch import TextBatch
 from kgqa.models.encoders.variants import ENCODERS, EncoderSettings, build_language_model
-from kgqa.objectives.pretraining.mlm import MASK_ID, hide
-from kgqa.objectives.pretraining.plm import MPLM
+from kgqa.objectives.pretraining.mlm import MASK_ID, MPLM, hide
 
 SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
 K = 4

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from kgqa.batch import TextBatch
 from kgqa.models.encoders.variants import ENCODERS, EncoderSettings, build_language_model
-from kgqa.objectives.pretraining.pairs import MLMWithPairs
+from kgqa.objectives.pretraining.mlm import MLMWithPairs
 
 SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
 

@@ -5,7 +5,7 @@ import torch
 
 from kgqa.batch import TextBatch
 from kgqa.models.encoders.variants import ENCODERS, EncoderSettings, build_language_model
-from kgqa.objectives.pretraining.plm import PLM
+from kgqa.objectives.pretraining.mlm import PLM
 
 SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
 

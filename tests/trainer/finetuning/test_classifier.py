@@ -7,7 +7,7 @@ import torch
 from kgqa.data.datasets.labelled import Labelled
 from kgqa.models.classifiers import Classifier, Encoding
 from kgqa.models.encoders.variants import EncoderSettings, build_language_model, save_model
-from kgqa.objectives.finetuning.classification import Task
+from kgqa.objectives.finetuning import Task
 from kgqa.trainer.finetuning import classifier as classifier_module
 from kgqa.trainer.finetuning.classifier import LabelledBatches, TaskRecipe, labels_of, train_task
 from kgqa.types import InputError

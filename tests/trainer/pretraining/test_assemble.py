@@ -4,12 +4,9 @@ import pytest
 import torch
 
 from kgqa.batch import TextBatch
-from kgqa.objectives.distillation.encoders import DistilBERT, MobileBERT, TinyBERT
-from kgqa.objectives.pretraining.clm import CLM
+from kgqa.objectives.distillation import DistilBERT, MobileBERT, TinyBERT
 from kgqa.objectives.pretraining.knowledge import EntityDenoising, LinkPrediction
-from kgqa.objectives.pretraining.mlm import MLM
-from kgqa.objectives.pretraining.pairs import MLMWithPairs
-from kgqa.objectives.pretraining.plm import MPLM, PLM
+from kgqa.objectives.pretraining.mlm import CLM, MLM, MPLM, PLM, MLMWithPairs
 from kgqa.objectives.pretraining.rtd import RTD
 from kgqa.trainer.pretraining.assemble import PretrainingRecipe, build_objective
 from kgqa.types import InputError

@@ -1,1 +1,0 @@
-"""Distillation of encoders, classifiers and readers from larger ones."""

@@ -1,1 +1,0 @@
-"""Objectives of `kgqa train`: question answering, classification, fact retrieval, virtual adversarial training."""
