@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-import kgqa.trainer.pretraining.encoder as encoder
+import kgqa.trainer.pretraining as encoder
 from kgqa.models.encoders.variants import ENCODERS
 
 SCRIPT = Path(__file__).parent.parent / "training" / "variants.py"

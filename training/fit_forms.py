@@ -35,7 +35,7 @@ from kgqa.qa.logical_forms.execute import execute
 from kgqa.qa.logical_forms.graph_facts import GraphFacts
 from kgqa.qa.logical_forms.graph_index import NameLookup
 from kgqa.qa.logical_forms.rank import FormCalibration, RankedForm
-from kgqa.trainer.data.logical_form_questions import PRACTICE
+from kgqa.trainer.data.generated import PRACTICE
 from kgqa.trainer.finetuning.form_ranker import FormSettings
 from kgqa.types import Candidate, Question, Source
 

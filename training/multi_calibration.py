@@ -16,8 +16,7 @@ from typing import Any
 from kgqa.data.datasets.load import load_dataset
 from kgqa.graph.load import open_graph
 from kgqa.settings import write_whole
-from kgqa.trainer.data.cloze import cloze_questions
-from kgqa.trainer.data.korean_questions import KoreanQuestions
+from kgqa.trainer.data.generated import KoreanQuestions, cloze_questions
 from kgqa.types import Example
 
 DATA = Path(__file__).parent / "data"

@@ -59,8 +59,7 @@ ROWS: dict[str, tuple[str, tuple[str, ...]]] = {
 
 def pretrain(name: str, tokens: int, out: Path) -> dict[str, Any]:
     """Held-out figures of a variant, and the tokens that a second of processor time reads."""
-    from kgqa.trainer.pretraining.assemble import PretrainingRecipe
-    from kgqa.trainer.pretraining.encoder import run_recipe
+    from kgqa.trainer.pretraining import PretrainingRecipe, run_recipe
     from kgqa.trainer.recipe import load_recipe
 
     heard = {"out": out, "transfer": tokens // (3 * 8 * 128)}

@@ -58,7 +58,7 @@ def describe(
 
     Example: kgqa graph describe farm --relation breed --type kind --open-world
     """
-    from kgqa.graph.storage.manifest import write_manifest
+    from kgqa.graph.storage.layout import write_manifest
     from kgqa.graph.storage.store import GraphStore
 
     opened = GraphStore.open(graph)

@@ -265,7 +265,7 @@ def check_command(recipe: Path, values: dict[str, Any], command: str) -> None:
     from kgqa.trainer.finetuning.fact_encoder import RetrieverRecipe
     from kgqa.trainer.finetuning.form_ranker import FormRecipe
     from kgqa.trainer.finetuning.reader import ReaderRecipe
-    from kgqa.trainer.pretraining.assemble import PretrainingRecipe
+    from kgqa.trainer.pretraining import PretrainingRecipe
     from kgqa.trainer.recipe import unknown_keys
 
     kinds: dict[str, tuple[Any, ...]] = {
@@ -302,8 +302,7 @@ def pretrain_recipe(
     out: Annotated[Path | None, typer.Option(help="Folder for checkpoints; default: runs/NAME.")] = None,
 ) -> None:
     """Pretrain an encoder; run the same command again to resume."""
-    from kgqa.trainer.pretraining.assemble import PretrainingRecipe
-    from kgqa.trainer.pretraining.encoder import run_recipe
+    from kgqa.trainer.pretraining import PretrainingRecipe, run_recipe
     from kgqa.trainer.recipe import load_recipe
 
     check_command(recipe, _values(recipe), "kgqa pretrain")

@@ -15,7 +15,7 @@ from kgqa.graph import formats, linking, relation_types, storage
 from kgqa.graph.formats import SUFFIXES
 from kgqa.graph.formats.sparql_client import Endpoint, is_small
 from kgqa.graph.storage.import_graph import import_graph, import_sandboxed, is_url
-from kgqa.graph.storage.manifest import MANIFEST
+from kgqa.graph.storage.layout import MANIFEST
 from kgqa.graph.storage.store import GraphStore, is_store
 from kgqa.limits.sandbox import SandboxLimits
 from kgqa.settings import RELATIONS, cache_folder, graph_folders

@@ -64,7 +64,7 @@ def test_a_recipe_becomes_an_encoder(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_one_of_several_processes_speaks(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kgqa.trainer.pretraining import encoder as pretraining
+    from kgqa.trainer import pretraining
 
     done = pretraining.TrainResult(tmp_path, 1, 1, 0.0, 1.0)
     monkeypatch.setattr(pretraining, "run_recipe", lambda *_: done)
@@ -80,9 +80,9 @@ def test_a_signal_ends_a_training_with_its_own_code_and_words(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from kgqa.cli import main
+    from kgqa.trainer import pretraining
     from kgqa.trainer.finetuning import classifier
     from kgqa.trainer.finetuning import reader as reader_module
-    from kgqa.trainer.pretraining import encoder as pretraining
 
     stopped = pretraining.TrainResult(tmp_path, 1, 1, 0.0, 1.0, interrupted=True)
     monkeypatch.setattr(pretraining, "run_recipe", lambda *_: stopped)

@@ -7,7 +7,7 @@ from torch import nn
 
 from kgqa.trainer import checkpoint
 from kgqa.trainer.checkpoint import OPTIMIZER, find_checkpoint, load_checkpoint, save_checkpoint
-from kgqa.trainer.optimizer import build_optimizers
+from kgqa.trainer.loop import build_optimizers
 from kgqa.trainer.recipe import TrainerSettings
 from kgqa.types import InputError
 

@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch import nn
 
-from kgqa.trainer.optimizer import build_optimizers, factor, parameter_groups, set_rate
+from kgqa.trainer.loop import build_optimizers, factor, parameter_groups, set_rate
 from kgqa.trainer.recipe import TrainerSettings
 
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from kgqa.trainer.finetuning.reader import ReaderRecipe
-from kgqa.trainer.pretraining.assemble import PretrainingRecipe
+from kgqa.trainer.pretraining import PretrainingRecipe
 from kgqa.trainer.recipe import TrainerSettings, load_recipe, save_recipe
 from kgqa.types import InputError
 

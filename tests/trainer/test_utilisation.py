@@ -5,7 +5,7 @@ from kgqa.batch import TextBatch
 from kgqa.models.encoders.variants import ENCODERS, EncoderSettings, build_encoder, build_language_model
 from kgqa.objectives.pretraining.mlm import MLM
 from kgqa.objectives.pretraining.rtd import RTD
-from kgqa.trainer.optimizer import COUNTED_ROWS, flops_of_token, matrix_rate
+from kgqa.trainer.loop import COUNTED_ROWS, flops_of_token, matrix_rate
 
 V, H, F, L, T = 128, 32, 64, 2, 32
 

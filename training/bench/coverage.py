@@ -17,8 +17,7 @@ from pathlib import Path
 import numpy as np
 from conceptnet import concepts_named, data_folder, questions, table
 
-from kgqa.data.datasets.load import load_dataset
-from kgqa.data.datasets.published import located
+from kgqa.data.datasets.load import load_dataset, located
 from kgqa.data.files import rows_of
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.load import open_graph

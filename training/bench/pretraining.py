@@ -21,10 +21,8 @@ import numpy as np
 import torch
 
 from kgqa.models.encoders.variants import build_language_model
-from kgqa.trainer.loop import train
-from kgqa.trainer.optimizer import flops_of_token, matrix_rate
-from kgqa.trainer.pretraining.assemble import PretrainingRecipe, build_objective
-from kgqa.trainer.pretraining.encoder import RowBatches
+from kgqa.trainer.loop import flops_of_token, matrix_rate, train
+from kgqa.trainer.pretraining import PretrainingRecipe, RowBatches, build_objective
 
 VOCAB = 8192
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from kgqa.data.corpus.shards import is_held_out, read_documents
 from kgqa.data.datasets.labelled import read_blimp
-from kgqa.data.datasets.published import located
+from kgqa.data.datasets.load import located
 from kgqa.metrics import over_seeds
 from kgqa.models.language_model import load_language_model
 from kgqa.models.pretrained import checksum

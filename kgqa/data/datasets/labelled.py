@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeGuard
 
-from kgqa.data.datasets.published import READERS, located
+from kgqa.data.datasets.load import DATASETS, located
 from kgqa.data.files import read_lines, rows_of
 from kgqa.types import InputError
 
@@ -189,7 +189,7 @@ def _tagged(files: tuple[str, str], word: int, tag: int, data: Path, split: str)
 
 
 def _chosen(name: str, data: Path, split: str) -> Iterator[Labelled]:
-    for example in READERS[f"{name}-{split}"](data):
+    for example in DATASETS[f"{name}-{split}"](data):
         question = example.question
         text = " ".join(filter(None, (question.passage_text, question.text)))
         yield Labelled(text, endings=question.choices, label=str(example.choice))

@@ -8,8 +8,7 @@ from pathlib import Path
 from kgqa.graph.formats.rdf import FORMATS, read_rdf
 from kgqa.graph.formats.source_files import Batch, Checked, Tally, bare_suffix, batches
 from kgqa.graph.formats.tables import read_csv, read_workbook
-from kgqa.graph.formats.tsv import read_conceptnet, read_tsv
-from kgqa.graph.formats.wordnet import is_wordnet, read_wordnet
+from kgqa.graph.formats.tsv import is_wordnet, read_conceptnet, read_tsv, read_wordnet
 from kgqa.types import InputError
 
 SUFFIXES = (*FORMATS, ".tsv", ".csv", ".xlsx")

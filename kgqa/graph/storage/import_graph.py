@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from kgqa.graph.formats import read_source
-from kgqa.graph.formats.objects import read_object
 from kgqa.graph.formats.source_files import Batch, Tally
 from kgqa.graph.formats.sparql_client import Endpoint, is_small, read_endpoint
-from kgqa.graph.storage.manifest import write_manifest
+from kgqa.graph.formats.tables import read_object
+from kgqa.graph.storage.layout import write_manifest
 from kgqa.graph.storage.store import GraphStore
 from kgqa.graph.storage.writer import Progress, clear_abandoned, write_store
 from kgqa.limits.sandbox import SandboxLimits, run_sandboxed

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from kgqa.graph.formats import SUFFIXES
 from kgqa.graph.formats.source_files import bare_suffix
 from kgqa.graph.linking.label_keys import PART, default_label, hash_keys, plain_key
-from kgqa.graph.storage.label_index import ARRAYS
-from kgqa.graph.storage.manifest import MANIFEST, described, read_manifest
+from kgqa.graph.storage.layout import ARRAYS, MANIFEST, described, read_manifest
 from kgqa.graph.storage.writer import write_store
 from kgqa.types import DamagedError, Edges, InputError, Ints, Label, Relation, Triple
 

@@ -25,8 +25,7 @@ from numpy.typing import NDArray
 from kgqa.graph.formats.source_files import Statement, batches
 from kgqa.graph.formats.vocabulary import steps_of
 from kgqa.graph.linking.label_keys import default_label
-from kgqa.graph.storage.label_index import ARRAYS, column, write_index
-from kgqa.graph.storage.manifest import FORMAT, MANIFEST, write_manifest
+from kgqa.graph.storage.layout import ARRAYS, FORMAT, MANIFEST, column, write_index, write_manifest
 from kgqa.graph.storage.relation_names import name_relations
 from kgqa.graph.storage.scratch import Names, Scratch, mapped
 from kgqa.settings import hold

@@ -26,12 +26,13 @@ from kgqa.models.collation.rows import (
     mention_places,
     mentions_of_row,
     nearest,
+    nearest_facts_text,
     pack_candidates,
     padded,
+    with_facts,
     without_blanks,
 )
 from kgqa.models.collation.sentence_batch import special_tokens_of
-from kgqa.models.collation.verbalized_facts import nearest_facts_text, with_facts
 from kgqa.models.entity_vectors import EntityVectors
 from kgqa.types import Example, InputError, NodeRole, Question, Source, Subgraph
 

@@ -24,10 +24,8 @@ from kgqa.models.collation.rows import training_choices
 from kgqa.objectives.base import Batches
 from kgqa.objectives.distillation import TaughtBatch, aligned_batch
 from kgqa.trainer.checkpoint import questions_hash
-from kgqa.trainer.data.cloze import aligned, cloze_questions
+from kgqa.trainer.data.generated import KoreanQuestions, aligned, cloze_questions, form_examples
 from kgqa.trainer.data.held_out import LeakageGuard, is_held_out
-from kgqa.trainer.data.korean_questions import KoreanQuestions
-from kgqa.trainer.data.logical_form_questions import form_examples
 from kgqa.trainer.data.subgraph_cache import Subgraphs
 from kgqa.trainer.recipe import RecipePath, Settings
 from kgqa.types import Example, InputError, KnowledgeGraph, Subgraph
@@ -40,12 +38,11 @@ POOL = 32
 SYNTHETIC_GRAPHS = "synthetic-graphs"
 """Data set of synthetic graphs, each with its own questions (`kgqa/data/synthetic/knowledge_graphs.py`)."""
 FORMS = "forms"
-"""Data set of questions whose choices are logical forms over practice graphs
-(`kgqa/trainer/data/logical_form_questions.py`)."""
+"""Data set of questions whose choices are logical forms over practice graphs (`kgqa/trainer/data/generated.py`)."""
 CLOZE = "korean-cloze"
-"""Data set of Korean questions generated from KoBEST's statements (`kgqa/trainer/data/cloze.py`)."""
+"""Data set of Korean questions generated from KoBEST's statements."""
 KOREAN = "korean-questions"
-"""Data set of Korean questions generated from a graph's facts (`kgqa/trainer/data/korean_questions.py`)."""
+"""Data set of Korean questions generated from a graph's facts."""
 MADE_OF_FACTS = ("synthesis", "aligned", KOREAN)
 MADE_UP = (*MADE_OF_FACTS, SYNTHETIC_GRAPHS, FORMS, CLOZE)
 

@@ -21,7 +21,7 @@ from kgqa.objectives.base import Batches, Objective
 from kgqa.progress import track
 from kgqa.settings import find_model
 from kgqa.trainer.checkpoint import claim, weights_of
-from kgqa.trainer.data.logical_form_questions import (
+from kgqa.trainer.data.generated import (
     FormQuestion,
     family_questions,
     lower_case,

@@ -39,8 +39,8 @@ from kgqa.progress import track
 from kgqa.qa.retrieve import Retriever
 from kgqa.settings import cache_folder, expanded, find_encoder, find_model
 from kgqa.trainer.checkpoint import claim, export_best, weights_of
+from kgqa.trainer.data.generated import OtherLabels
 from kgqa.trainer.data.held_out import READERS, figures_of, measure
-from kgqa.trainer.data.korean_questions import OtherLabels
 from kgqa.trainer.data.mixture import (
     SYNTHETIC_GRAPHS,
     DataSettings,

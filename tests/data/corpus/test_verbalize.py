@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from kgqa.data.corpus.verbalize import WORDS, fact_documents, read_facts, verbalize
+from kgqa.data.corpus.shards import WORDS, fact_documents, read_facts, verbalize
 from kgqa.types import InputError, Triple
 
 

@@ -1,7 +1,7 @@
 import json
 
-from kgqa.data.datasets import published as commonsense
-from kgqa.data.datasets.published import each_row
+from kgqa.data.datasets import load as commonsense
+from kgqa.data.datasets.load import each_row
 
 
 def written(tmp_path, name: str, rows) -> object:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kgqa.data.datasets.load import load_dataset
-from kgqa.data.datasets.published import ASKED, NEXT
+from kgqa.data.datasets.load import ASKED, NEXT, load_dataset
 
 FILES = {
     "BoolQ": 'ID\tText\tQuestion\tAnswer\n1\t비글은 "활동적인" 개다.\t비글은 개다.\tTrue\n',

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import zstandard
 
-from kgqa.data.datasets import published
+from kgqa.data.datasets import load
 from kgqa.data.datasets.load import load_dataset
 from kgqa.types import InputError
 
@@ -28,7 +28,7 @@ def put(data: Path, name: str, content: Any) -> None:
 
 
 def read(data: Path, name: str) -> list[Any]:
-    return list(published.READERS[name](data))
+    return list(load.DATASETS[name](data))
 
 
 def test_commonsenseqa_with_and_without_choices(tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_the_other_formats(tmp_path: Path) -> None:
     assert read(tmp_path, "arc-easy-train")[0].question.text == "Why?"
 
 
-@pytest.mark.parametrize("name", published.READERS)
+@pytest.mark.parametrize("name", load.DATASETS)
 def test_missing_data_names_file_and_remedy(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match="looked for .*training/DATA.md"):
         read(tmp_path, name)

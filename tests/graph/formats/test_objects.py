@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import kgqa
-from kgqa.graph.formats.objects import read_object
 from kgqa.graph.formats.source_files import Tally
+from kgqa.graph.formats.tables import read_object
 from kgqa.graph.load import open_graph
 from kgqa.types import InputError, Triple
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kgqa.graph.formats.wordnet import is_wordnet
+from kgqa.graph.formats.tsv import is_wordnet
 from kgqa.graph.storage.import_graph import import_graph
 from kgqa.graph.storage.store import GraphStore
 from kgqa.types import InputError

@@ -3,7 +3,7 @@ import itertools
 import pytest
 
 from kgqa.graph.storage.store import GraphStore
-from kgqa.trainer.data.cloze import GAP, aligned
+from kgqa.trainer.data.generated import GAP, aligned
 from kgqa.types import Triple
 
 TOOLS = ("trowel", "spade", "rake", "hoe", "fork", "excavator")

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kgqa.graph.relation_types import is_type_relation
-from kgqa.graph.storage.manifest import described, read_manifest, write_manifest
+from kgqa.graph.storage.layout import described, read_manifest, write_manifest
 from kgqa.graph.storage.store import GraphStore
 from kgqa.graph.storage.writer import write_store
 from kgqa.types import Triple

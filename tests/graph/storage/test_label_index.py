@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kgqa.graph.storage.label_index import MAX_OF_PART
+from kgqa.graph.storage.layout import MAX_OF_PART
 from kgqa.graph.storage.store import GraphStore
 from kgqa.types import Label, Triple
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kgqa.graph.storage.manifest import FORMAT, MANIFEST, read_manifest, write_manifest
+from kgqa.graph.storage.layout import FORMAT, MANIFEST, read_manifest, write_manifest
 from kgqa.types import InputError
 
 WHOLE = {"format": FORMAT, "name": "농장 \u2028 x", "relations": [{"words": 'a"b'}], "weight": 1.5}

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from kgqa.graph.storage import store as stores
-from kgqa.graph.storage.label_index import ARRAYS
-from kgqa.graph.storage.manifest import MANIFEST, read_manifest, write_manifest
+from kgqa.graph.storage.layout import ARRAYS, MANIFEST, read_manifest, write_manifest
 from kgqa.graph.storage.store import GraphStore, Residence, is_store
 from kgqa.graph.storage.writer import write_store
 from kgqa.types import InputError, KnowledgeGraph, Label, Relation, Triple

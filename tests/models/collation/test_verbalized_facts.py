@@ -1,4 +1,4 @@
-from kgqa.models.collation.verbalized_facts import PathTable, choice_nodes, paths_text
+from kgqa.models.collation.rows import PathTable, choice_nodes, paths_text
 from kgqa.types import Subgraph
 
 

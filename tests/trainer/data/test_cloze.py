@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kgqa.trainer.data.cloze import cloze_questions
+from kgqa.trainer.data.generated import cloze_questions
 from kgqa.types import Example, Passage, Question
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kgqa.graph.load import open_graph
-from kgqa.trainer.data.korean_questions import KoreanQuestions
+from kgqa.trainer.data.generated import KoreanQuestions
 from kgqa.types import Source
 
 TURTLE = """

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kgqa.qa.logical_forms.rank import NO_FORM
-from kgqa.trainer.data.logical_form_questions import (
+from kgqa.trainer.data.generated import (
     FormQuestion,
     family_questions,
     practice_questions,

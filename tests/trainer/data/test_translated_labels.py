@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kgqa.graph.load import open_graph
-from kgqa.trainer.data.korean_questions import OtherLabels
+from kgqa.trainer.data.generated import OtherLabels
 from kgqa.types import Example, InputError, Question, Subgraph
 
 TURTLE = """

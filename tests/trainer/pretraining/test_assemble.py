@@ -8,7 +8,7 @@ from kgqa.objectives.distillation import DistilBERT, MobileBERT, TinyBERT
 from kgqa.objectives.pretraining.knowledge import EntityDenoising, LinkPrediction
 from kgqa.objectives.pretraining.mlm import CLM, MLM, MPLM, PLM, MLMWithPairs
 from kgqa.objectives.pretraining.rtd import RTD
-from kgqa.trainer.pretraining.assemble import PretrainingRecipe, build_objective
+from kgqa.trainer.pretraining import PretrainingRecipe, build_objective
 from kgqa.types import InputError
 
 SIZES = {

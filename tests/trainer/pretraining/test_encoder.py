@@ -15,9 +15,9 @@ from kgqa.batch import TextBatch
 from kgqa.data.corpus.tokenizer import load_tokenizer, save_tokenizer, train_tokenizer
 from kgqa.models.entity_vectors import EntityVectors, load_entities
 from kgqa.models.reader import load_reader
-from kgqa.trainer.pretraining import encoder as pretraining
-from kgqa.trainer.pretraining.assemble import PretrainingRecipe
-from kgqa.trainer.pretraining.encoder import (
+from kgqa.trainer import pretraining
+from kgqa.trainer.pretraining import (
+    PretrainingRecipe,
     RowBatches,
     open_batches,
     prepare_corpus,

@@ -4,8 +4,7 @@ import pytest
 from tokenizers import Tokenizer
 
 from kgqa.batch import QABatch
-from kgqa.trainer.pretraining.assemble import CorpusSettings
-from kgqa.trainer.pretraining.encoder import grounded_batches, in_turn, passages
+from kgqa.trainer.pretraining import CorpusSettings, grounded_batches, in_turn, passages
 from kgqa.types import InputError
 
 

@@ -1,1 +1,0 @@
-"""`kgqa pretrain`: pretrain encoders on text."""
