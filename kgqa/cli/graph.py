@@ -59,7 +59,6 @@ def describe(
     Example: kgqa graph describe farm --relation breed --type kind --open-world
     """
     from kgqa.graph.storage.layout import write_manifest
-    from kgqa.graph.storage.store import GraphStore
 
     opened = GraphStore.open(graph)
     manifest = dict(opened.manifest)
@@ -297,7 +296,6 @@ def import_sources(
     from kgqa.graph.formats.sparql_client import Endpoint, authorisation
     from kgqa.graph.formats.sparql_client import header as read_header
     from kgqa.graph.storage.import_graph import import_sandboxed, is_url
-    from kgqa.graph.storage.store import GraphStore
     from kgqa.limits.sandbox import SandboxLimits
 
     headers = dict(map(read_header, header or ())) | (authorisation(login) if login else {})
@@ -397,7 +395,6 @@ def info(graph: Named = "everyday", as_json: AsJson = False) -> None:
     Example: kgqa graph info farm.ttl
     """
     from kgqa.graph.sparql import SparqlGraph
-    from kgqa.graph.storage.store import GraphStore
 
     opened = _open(graph)
     if isinstance(opened, SparqlGraph):
@@ -523,7 +520,6 @@ def export(
     Example: kgqa graph export everyday --out everyday.graphml
     """
     from kgqa.graph.storage.export import export as write
-    from kgqa.graph.storage.store import GraphStore
 
     opened = _open(graph)
     if not isinstance(opened, GraphStore):

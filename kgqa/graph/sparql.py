@@ -27,7 +27,7 @@ from kgqa.graph.formats.vocabulary import (
 from kgqa.graph.linking.label_keys import default_label, plain_key
 from kgqa.graph.retrieval.expansion import take
 from kgqa.graph.storage.relation_names import name_relations
-from kgqa.graph.storage.scratch import SHARED
+from kgqa.graph.storage.writer import SHARED
 from kgqa.types import Edges, Ints, Label, Relation
 
 SCAN_LIMIT = 200_000

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from kgqa.models.pretrained import load_weights
+from kgqa.models.pretrained import load_weights, save_half
 from kgqa.types import InputError, first_line
 
 FILE = "amounts.safetensors"
@@ -105,12 +105,7 @@ class AmountHead(nn.Module):
 
 def save_amounts(head: AmountHead, folder: Path) -> None:
     """Write the weights of a head into a reader's folder, in half precision."""
-    from safetensors.torch import save_file
-
-    halves = {
-        name: value.detach().to("cpu", torch.half).contiguous() for name, value in head.state_dict().items()
-    }
-    save_file(halves, folder / FILE, metadata={"format": "pt"})
+    save_half(head.state_dict(), folder / FILE)
 
 
 def load_amounts(folder: Path, hidden_size: int) -> AmountHead | None:

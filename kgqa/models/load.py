@@ -35,7 +35,7 @@ from kgqa.models.entity_vectors import FILE as ENTITIES
 from kgqa.models.entity_vectors import EntityVectors, load_entities
 from kgqa.models.fact_map import FactMap, MappedEncoder, load_map
 from kgqa.models.heads import of_choices
-from kgqa.models.pretrained import POOLER, load_weights
+from kgqa.models.pretrained import POOLER, load_weights, save_half
 from kgqa.models.reader import ENCODER, Reader, Scores, load_reader
 from kgqa.renamed import current_weights
 from kgqa.settings import find_model
@@ -104,13 +104,8 @@ def trainable(reader: Reader) -> dict[str, nn.Parameter]:
 
 def save_adapter(reader: Reader, folder: Path) -> None:
     """Write the weights that an adapted reader does not share, in half precision."""
-    from safetensors.torch import save_file
-
     folder.mkdir(parents=True, exist_ok=True)
-    halves = {
-        name: value.detach().to("cpu", torch.half).contiguous() for name, value in trainable(reader).items()
-    }
-    save_file(halves, folder / ADAPTER, metadata={"format": "pt"})
+    save_half(trainable(reader), folder / ADAPTER)
 
 
 def load_adapter(reader: Reader, folder: Path) -> Reader | None:

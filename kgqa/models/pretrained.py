@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from kgqa.settings import write_whole
+from kgqa.settings import replacing, write_whole
 from kgqa.types import InputError, first_line
 
 CARD = "reader.json"
@@ -206,6 +206,17 @@ class Undrawn(TorchFunctionMode):
         drawn = kwargs["tensor"] if "tensor" in kwargs else args[0]
         with torch.no_grad():
             return drawn.zero_()
+
+
+def save_half(weights: Mapping[str, Tensor], path: Path) -> None:
+    """Write weights in half precision, atomically; copies, since safetensors refuses weights that share memory."""
+    from safetensors.torch import save_file
+
+    halves = {
+        name: value.detach().to("cpu", torch.half, copy=True).contiguous() for name, value in weights.items()
+    }
+    with replacing(path) as part:
+        save_file(halves, part, metadata={"format": "pt"})
 
 
 def copy_tokenizer(source: Path, target: Path) -> None:

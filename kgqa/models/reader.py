@@ -24,12 +24,12 @@ from kgqa.models.pretrained import (
     copy_tokenizer,
     load_into,
     load_weights,
+    save_half,
     write_card,
 )
 from kgqa.models.reasoners import ReasonerSettings, find_reasoner
 from kgqa.models.segments import segment_mean
 from kgqa.renamed import current_keys, current_weights
-from kgqa.settings import replacing
 from kgqa.types import InputError, first_line
 
 FORMAT = 1
@@ -168,7 +168,6 @@ def save_reader(reader: Reader, tokenizer_folder: Path, folder: Path, card: dict
     tokenizer_config.json. Weights are written in half precision. The card holds the checksums of all other
     files, so it is written last. Each file is replaced atomically.
     """
-    from safetensors.torch import save_file
     from transformers import PreTrainedModel
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -176,11 +175,8 @@ def save_reader(reader: Reader, tokenizer_folder: Path, folder: Path, card: dict
     assert isinstance(encoder, PreTrainedModel)
     own = {name: value for name, value in reader.state_dict().items() if not name.startswith(ENCODER)}
     encoder.config.save_pretrained(folder)
-    for name, tensors in ((WEIGHTS, encoder.state_dict()), (OWN, own)):
-        # copies: safetensors refuses weights that share memory
-        halves = {key: value.to("cpu", torch.half, copy=True).contiguous() for key, value in tensors.items()}
-        with replacing(folder / name) as part:
-            save_file(halves, part, metadata={"format": "pt"})
+    save_half(encoder.state_dict(), folder / WEIGHTS)
+    save_half(own, folder / OWN)
     copy_tokenizer(tokenizer_folder, folder)
     write_card(folder, {"format": FORMAT, "reasoner": reader.settings.model_dump(), **card})
 

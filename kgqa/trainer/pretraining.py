@@ -57,8 +57,7 @@ from kgqa.progress import track
 from kgqa.settings import cache_folder, data_path
 from kgqa.trainer.checkpoint import claim, flat, refuse_other, weights_of
 from kgqa.trainer.data.held_out import held_out_loss
-from kgqa.trainer.data.mixture import DataSettings, MixedBatches, MixturePart
-from kgqa.trainer.data.subgraph_cache import cache_key, cached_subgraphs
+from kgqa.trainer.data.mixture import DataSettings, MixedBatches, MixturePart, cache_key, cached_subgraphs
 from kgqa.trainer.loop import TrainResult, check_measured, train
 from kgqa.trainer.recipe import RecipePath, Settings, TrainerSettings, save_recipe
 from kgqa.types import Example, InputError, Passage, Question

@@ -119,14 +119,11 @@ def checked_recipe(
         _override(values, override)
     try:
         values = current_keys(values, tell(f"{name}: "))
-    except InputError as error:
-        raise InputError(f"{name}: {error}") from None
-    except RecursionError:
-        raise InputError(f"{name}: tables and lists nested too deeply; flatten them") from None
-    try:
         return model.model_validate(values, context={"folder": folder})
     except ValidationError as error:
         raise InputError(f"{name}: {_explain(error, model)}") from None
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
     except RecursionError:
         raise InputError(f"{name}: tables and lists nested too deeply; flatten them") from None
 

@@ -23,7 +23,6 @@ from kgqa.graph.linking.label_keys import (
 )
 from kgqa.graph.linking.normalize import local_name, split_local_name
 from kgqa.graph.relation_types import is_closed_world, types_by_name, types_by_values, types_by_vocabulary
-from kgqa.graph.storage.scratch import mapped
 from kgqa.settings import write_whole
 from kgqa.types import Edges, InputError, Ints
 
@@ -55,6 +54,13 @@ _Keys = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 """Hashes of keys (K,), the entities with these keys (K,), and ranks (K,): 0 for preferred labels and names, 1 for other
 labels and their variants, 2 for labels in another language."""
 _FOREIGN = 2
+
+
+def mapped(path: Path, dtype: str) -> NDArray[Any]:
+    """A file that holds one column, memory-mapped."""
+    if not path.stat().st_size:
+        return np.zeros(0, dtype=dtype)
+    return np.asarray(np.memmap(path, dtype=dtype, mode="r"))
 
 
 def column(folder: Path, name: str) -> NDArray[Any]:

@@ -46,13 +46,15 @@ from kgqa.trainer.data.mixture import (
     DataSettings,
     MixedBatches,
     MixturePart,
+    Subgraphs,
+    cache_key,
+    cached_subgraphs,
     check_uses,
     data_hashes,
     in_order,
     load_examples,
     split_off,
 )
-from kgqa.trainer.data.subgraph_cache import Subgraphs, cache_key, cached_subgraphs
 from kgqa.trainer.loop import TrainResult, check_measured, train
 from kgqa.trainer.recipe import RecipePath, Settings, TrainerSettings
 from kgqa.types import Example, InputError, Subgraph

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from kgqa.graph.formats.source_files import Batch
-from kgqa.graph.storage.scratch import Scratch
-from kgqa.graph.storage.writer import sort_by_head, sort_by_tail
+from kgqa.graph.storage.writer import Scratch, sort_by_head, sort_by_tail
 
 
 @pytest.mark.parametrize("weighted", [True, False])

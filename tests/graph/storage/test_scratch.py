@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kgqa.graph.formats.source_files import Batch
-from kgqa.graph.storage.scratch import Names, Scratch
+from kgqa.graph.storage.writer import Names, Scratch
 from kgqa.types import Label
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from kgqa.graph.retrieval.ablation import no_facts
-from kgqa.trainer.data import subgraph_cache
-from kgqa.trainer.data.subgraph_cache import cache_key, cached_subgraphs
+from kgqa.trainer.data import mixture
+from kgqa.trainer.data.mixture import cache_key, cached_subgraphs
 from kgqa.types import Example, InputError, Link, NodeRole, Question, Relation, Subgraph
 
 
@@ -67,5 +67,5 @@ def test_the_key_follows_the_content() -> None:
 
 def test_the_key_follows_the_code_and_tables_of_retrieval(monkeypatch: pytest.MonkeyPatch) -> None:
     before = cache_key([], "g")
-    monkeypatch.setattr(subgraph_cache, "retrieval", subgraph_cache.linking)  # as if its text were another
+    monkeypatch.setattr(mixture, "retrieval", mixture.linking)  # as if its text were another
     assert cache_key([], "g") != before
