@@ -7,14 +7,13 @@ import re
 import secrets
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
 from apps.resources import shared_graph
 from kgqa.graph import formats
+from kgqa.graph.sparql import SparqlGraph
 from kgqa.graph.storage.import_graph import import_sandboxed
 from kgqa.graph.storage.store import GraphStore
 from kgqa.qa.answerer import Answerer
@@ -27,38 +26,30 @@ MAX_KEPT = 8
 """Maximum number of graphs kept for all visitors together; the oldest is dropped first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """A visitor's graph, with the manifest of its import."""
-
-    graph: KnowledgeGraph
-    manifest: dict[str, Any] | None = None
-
-
 @st.cache_resource(show_spinner=False)
-def shelf() -> dict[str, Opened]:
+def shelf() -> dict[str, KnowledgeGraph]:
     """The open graphs by the secret token in links."""
     return {}
 
 
-def keep_custom(opened: Opened | None) -> None:
+def keep_custom(graph: KnowledgeGraph | None) -> None:
     """Direct the visitor's questions to a custom graph, or (None) to the shared one again."""
     token = ""
-    if opened is None:
+    if graph is None:
         shelf().pop(custom_token(), None)
     else:
         token = secrets.token_urlsafe(8)
-        shelf()[token] = opened
+        shelf()[token] = graph
         for old in list(shelf())[:-MAX_KEPT]:
             shelf().pop(old, None)
-    _use(token, opened)
+    _use(token, graph)
 
 
-def _use(token: str, opened: Opened | None) -> None:
+def _use(token: str, graph: KnowledgeGraph | None) -> None:
     state = st.session_state
-    state["own_token"], state["own_opened"] = token, opened
+    state["own_token"], state["own_graph"] = token, graph
     state["own_answerers"] = {}
-    state["graph_choice"] = "own" if opened is not None else "shared"
+    state["graph_choice"] = "own" if graph is not None else "shared"
     state.pop("answer", None)
 
 
@@ -71,34 +62,19 @@ def reopen() -> None:
         return
     st.session_state["own_was_reopened"] = True
     asked, kept = (st.query_params.get(name, "") for name in ("g", "kept"))
-    opened = shelf().get(asked or kept)
-    if opened is not None:
-        _use(asked or kept, opened)
+    graph = shelf().get(asked or kept)
+    if graph is not None:
+        _use(asked or kept, graph)
         if st.query_params.get("q") and not asked:
             st.session_state["graph_choice"] = "shared"
     elif asked:
         st.session_state["graph_gone"] = " ".join(st.query_params.get("n", "").split())[:60] or "?"
 
 
-def keep_in_address() -> None:
-    """Put the token of the visitor's graph into the page's URL, so that a reload finds it."""
-    token = custom_token()
-    if token and token not in (st.query_params.get("g"), st.query_params.get("kept")):
-        st.query_params["kept"] = token
-    elif not token and "kept" in st.query_params:
-        del st.query_params["kept"]
-
-
-def own() -> Opened | None:
-    """The graph that the visitor has opened, with its manifest."""
-    opened: Opened | None = st.session_state.get("own_opened")
-    return opened
-
-
 def custom_graph() -> KnowledgeGraph | None:
     """The visitor's custom graph."""
-    opened = own()
-    return opened.graph if opened is not None else None
+    graph: KnowledgeGraph | None = st.session_state.get("own_graph")
+    return graph
 
 
 def custom_token() -> str:
@@ -117,6 +93,15 @@ def asked_graph() -> KnowledgeGraph:
     return graph if graph is not None and is_asked_custom() else shared_graph()
 
 
+def sources() -> list[str]:
+    """The files or the URL of the graph that questions go to; empty for the shipped one."""
+    graph = custom_graph() if is_asked_custom() else None
+    if isinstance(graph, GraphStore):
+        return [source.get("file") or source["url"] for source in graph.manifest["sources"]]
+    url = graph.endpoint.url if isinstance(graph, SparqlGraph) else os.environ.get("KGQA_GRAPH")
+    return [url] if url else []
+
+
 def over_asked(other: Answerer) -> Answerer:
     """A reader over the graph that questions go to."""
     graph = custom_graph()
@@ -130,7 +115,7 @@ def shipped_file() -> Path | None:
     return path
 
 
-def uploaded(files: Sequence[tuple[str, bytes]], beside: Path | None = None) -> Opened:
+def uploaded(files: Sequence[tuple[str, bytes]], beside: Path | None = None) -> GraphStore:
     """A visitor's files (name, content) as one graph in memory; nothing stays on disk.
 
     Raises:
@@ -156,22 +141,21 @@ def uploaded(files: Sequence[tuple[str, bytes]], beside: Path | None = None) -> 
         title = " + ".join(Path(name).stem for name, _ in files)[:60] or "graph"
         sources = [beside, *paths] if beside else paths
         try:
-            manifest = import_sandboxed(sources, Path(folder) / "store", name=title)
+            import_sandboxed(sources, Path(folder) / "store", name=title)
         except InputError as error:
             message = str(error)
             for path, (name, _) in zip(paths, files, strict=True):
                 message = message.replace(str(path), name)
             raise InputError(message) from None
         named = {path.name: name for path, (name, _) in zip(paths, files, strict=True)}
-        for source in manifest["sources"]:
-            source["file"] = named.get(source["file"], source["file"])
         store = GraphStore.open(Path(folder) / "store", in_memory=True)
-        store.manifest["sources"] = manifest["sources"]
-        return Opened(store, manifest)
+        for source in store.manifest["sources"]:
+            source["file"] = named.get(source["file"], source["file"])
+        return store
 
 
 @st.cache_resource(show_spinner=False)
-def _sample(name: str) -> Opened:
+def _sample(name: str) -> GraphStore:
     """A sample graph that ships with the app, read once for all visitors."""
     path = GRAPHS / "examples" / f"{name}.ttl"
     return uploaded([(path.name, path.read_bytes())])

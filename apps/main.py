@@ -7,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from apps import memory
-from apps.custom_graphs import keep_in_address, reopen
+from apps.custom_graphs import custom_token, reopen
 from apps.resources import is_dark, is_quick, language, quicker, say
 from apps.texts import LANGUAGES
 from apps.views import about, ask, batch, compare, custom_graph, learn, voting
@@ -107,7 +107,12 @@ def main() -> None:
             st.page_link(page, label=say(name), icon="")
     with st.sidebar:
         st.segmented_control(
-            say("language"), list(LANGUAGES), format_func=LANGUAGES.__getitem__, key="language", required=True
+            say("language"),
+            list(LANGUAGES),
+            format_func=LANGUAGES.__getitem__,
+            key="language",
+            required=True,
+            on_change=ask.to_address,
         )
         st.slider(
             say("caution"), 0.0, 0.9, step=0.05, format="percent", key="caution", help=say("caution_help")
@@ -121,10 +126,7 @@ def main() -> None:
                 st.toggle(say("quick"), key="quick", help=say("quick_help"), on_change=ask.ask_again)
             st.toggle(say("class_mode"), key="class_mode", help=say("class_mode_help"))
             ask.history()
-        memory.component(ask.walk, ask.went, language(), say("skip"))
-        keep_in_address()
-        if st.query_params.get("lang", "en") != language():
-            st.query_params["lang"] = language()
+        memory.component(ask.walk, ask.went, language(), custom_token(), say("skip"))
     finally:
         saved.update({key: state[key] for key in KEPT if key in state})
 

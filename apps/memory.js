@@ -37,11 +37,21 @@ export default function ({ parentElement, data, setStateValue, setTriggerValue }
   }
 
   document.documentElement.lang = data.lang;
-  window.kgqaPath = window.location.pathname;
+  address();
   skip(data.skip);
   if (window.innerWidth < TABLET && !window.kgqaFolded)
     document.querySelector("[data-testid=stSidebarCollapseButton] button")?.click();
   window.kgqaFolded = true;
+
+  // Language and own graph stay in the address on every page, for a reload, and Back meets no entry of the same page
+  function address() {
+    const at = new URL(window.location.href);
+    const put = (name, value) => (value ? at.searchParams.set(name, value) : at.searchParams.delete(name));
+    put("kept", at.searchParams.has("g") ? "" : data.kept);
+    if (at.pathname !== window.kgqaPath) put("lang", data.lang === "en" ? "" : data.lang);
+    window.kgqaPath = at.pathname;
+    if (at.href !== window.location.href) window.history.replaceState(window.history.state, "", at);
+  }
 
   function walk(event) {
     const step = { ArrowUp: 1, ArrowDown: -1 }[event.key];
@@ -63,7 +73,7 @@ export default function ({ parentElement, data, setStateValue, setTriggerValue }
   const focused = (event) => (typing = event.target.matches?.(FIELD) ?? false);
   const clicked = (event) => (typing = typing && Boolean(event.target.closest?.(".st-key-asking")));
   const watcher = new MutationObserver(() => {
-    window.kgqaPath = window.location.pathname;
+    address();
     const field = document.querySelector(FIELD);
     if (typing && field && document.activeElement === document.body) field.focus();
   });

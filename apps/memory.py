@@ -59,9 +59,9 @@ def understood(stored: object) -> list[HistoryEntry]:
     return found
 
 
-def component(on_walk: Any, on_went: Any, language: str, skip: str) -> None:
+def component(on_walk: Any, on_went: Any, language: str, graph: str, skip: str) -> None:
     """The component in the browser. `on_walk` is called after an arrow key (`step()` tells the direction), `on_went`
-    after Back or Forward; `skip` is the text of the link to the question."""
+    after Back or Forward; `graph` is the token of the visitor's graph, `skip` the text of the link to the question."""
     memory = st.components.v2.component("kgqa_memory", js=SCRIPT.read_text(encoding="utf-8"))
     kept = [entry for entry in history() if len(entry["passage"]) <= MAX_PASSAGE]
     memory(
@@ -70,6 +70,7 @@ def component(on_walk: Any, on_went: Any, language: str, skip: str) -> None:
             "restored": st.session_state.get("restored", False),
             "history": json.dumps(kept, ensure_ascii=False),
             "lang": language,
+            "kept": graph,
             "skip": skip,
         },
         on_stored_change=_restore,

@@ -26,6 +26,7 @@ from kgqa.serving.remote import ServedAnswerer
 from kgqa.settings import DEFAULT_READER, SMALLER, find_model, shipped_readers
 from kgqa.types import CAUTION, NO, YES, Answer, InputError, KnowledgeGraph, NodeRole, Relation
 
+DEVICE = os.environ.get("KGQA_DEVICE") or "auto"
 MAX_KEPT = 200
 """Maximum number of cached answers."""
 Reading = Callable[[Callable[[str], object]], Answer]
@@ -38,7 +39,7 @@ SLOW_S = 2.0
 @st.cache_resource(show_spinner=False)
 def shared_answerer() -> Answerer:
     """The reader over the graph that the app was started with; loaded once, for all visitors."""
-    answerer = Answerer.load(os.environ.get("KGQA_MODEL") or DEFAULT_READER, shared_graph(), device=_device())
+    answerer = Answerer.load(os.environ.get("KGQA_MODEL") or DEFAULT_READER, shared_graph(), device=DEVICE)
     answerer.answer(WARM_UP)  # lazily built parts are built now, not for the first visitor
     return answerer
 
@@ -63,7 +64,7 @@ def served() -> ServedAnswerer | None:
 @st.cache_resource(show_spinner=False, max_entries=8)
 def reader(folder: str) -> Answerer:
     """Another reader over the same graph, for comparisons."""
-    return Answerer.load(folder, shared_graph(), device=_device())
+    return Answerer.load(folder, shared_graph(), device=DEVICE)
 
 
 def quicker() -> str:
@@ -84,10 +85,6 @@ def is_slow() -> bool:
 def is_quick() -> bool:
     """Whether this visitor uses the smaller reader."""
     return bool(quicker()) and bool(st.session_state["quick"] if "quick" in st.session_state else is_slow())
-
-
-def _device() -> str:
-    return os.environ.get("KGQA_DEVICE") or "auto"
 
 
 def readers() -> dict[str, str]:
@@ -201,7 +198,7 @@ def answerer_here() -> Answerer:
         return chosen
     own: dict[str, Answerer] = st.session_state.setdefault("own_answerers", {})
     if chosen.name not in own:
-        own[chosen.name] = chosen.with_graph(st.session_state["own_opened"].graph)
+        own[chosen.name] = chosen.with_graph(st.session_state["own_graph"])
     return own[chosen.name]
 
 
@@ -268,7 +265,7 @@ def pair(language: str) -> tuple[Answer, ...]:
 
 
 def _asks_own() -> bool:
-    return st.session_state.get("own_opened") is not None and st.session_state.get("graph_choice") == "own"
+    return st.session_state.get("own_graph") is not None and st.session_state.get("graph_choice") == "own"
 
 
 def download(label: str, content: Callable[[], str | bytes], name: str, kind: str, **more: Any) -> None:

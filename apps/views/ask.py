@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from apps import memory
-from apps.custom_graphs import custom_graph, custom_token, is_asked_custom, open_sample, reopen
+from apps.custom_graphs import custom_graph, custom_token, is_asked_custom, open_sample, reopen, sources
 from apps.elsewhere import command_line, curl, python
 from apps.examples import SAMPLES, gallery_of
 from apps.follow_ups import follow_ups, wording
@@ -182,7 +182,7 @@ def ask_again() -> None:
 def start_anew() -> None:
     """Empty the form, under a URL of its own."""
     forget()
-    st.query_params.clear()
+    to_address({})
 
 
 def forget() -> None:
@@ -257,18 +257,15 @@ def ask() -> None:
     question, walked_to = answer.question, state.pop("walk_to", None)
     state["walked"] = walked_to or 0
     if answer.harm:  # kept out of history and URL: others may use this browser
-        st.query_params.clear()
+        to_address({})
         return
     if walked_to is None:
         own = custom_token() if is_asked_custom() else ""
         texts = (question.passage_text, question.text, "\n".join(question.choices), own)
         outcome = (in_full(answer), perhaps(answer), f"{answer.confidence:.4f}")
         memory.remember(dict(zip(memory.FIELDS, (*texts, *outcome), strict=True)))
-    link = link_of(question) | ({"lang": language()} if language() != "en" else {})
-    if len(urlencode(link, doseq=True)) > MAX_LINK_CHARACTERS:
-        st.query_params.clear()
-    elif link != asked_in_address():  # writing the same URL again would clear the browser's Forward history
-        st.query_params.from_dict(link)
+    link = link_of(question)
+    to_address(link if len(urlencode(link, doseq=True)) <= MAX_LINK_CHARACTERS else {})
 
 
 def under_a_bar(reading: Reading) -> Answer | None:
@@ -284,10 +281,14 @@ def under_a_bar(reading: Reading) -> Answer | None:
     return worked(doing["read"], part, (given(), own.name, id(own.graph)))
 
 
-def asked_in_address() -> dict[str, str | list[str]]:
-    """The query parameters of the page's URL, as `link_of` writes them."""
+def to_address(link: dict[str, str | list[str]] | None = None) -> None:
+    """Put a question's link (the one that is there, if None) and the page's language into its URL."""
     params = st.query_params
-    return {name: params.get_all(name) if name == "c" else params[name] for name in params}
+    here = {name: params.get_all(name) if name == "c" else params[name] for name in params if name != "kept"}
+    wanted = {name: value for name, value in (here if link is None else link).items() if name != "lang"}
+    wanted |= {"lang": language()} if language() != "en" else {}
+    if wanted != here:  # writing the same URL again would clear the browser's Forward history
+        params.from_dict(wanted)
 
 
 def link_of(question: Question) -> dict[str, str | list[str]]:
@@ -382,13 +383,11 @@ def ask_next(answer: Answer) -> None:
 
 def same_elsewhere(answer: Answer) -> None:
     """The same question as shell command, Python code and HTTP request, to copy."""
-    graph = custom_graph()
-    file = f"{graph.name}.ttl" if graph is not None and is_asked_custom() else ""
-    question = answer.question
+    question, graph = answer.question, sources()
     shell, code, http = st.tabs([say("command_line"), "Python", "curl"])
-    shell.code(command_line(question, file), language="bash", wrap_lines=True)
-    code.code(python(question, file), language="python", wrap_lines=True)
-    http.code(curl(question), language="bash", wrap_lines=True)
+    shell.code(command_line(question, graph), language="bash", wrap_lines=True)
+    code.code(python(question, graph), language="python", wrap_lines=True)
+    http.code(curl(question, graph), language="bash", wrap_lines=True)
 
 
 def beside_it(answer: Answer) -> None:
@@ -439,14 +438,10 @@ def history() -> None:
             st.switch_page(st.session_state["ask_page"])
 
 
-def cached_by_length(entry: HistoryEntry) -> str:
-    """The answer to a question of the history, said as it was."""
-    return in_words(entry["answer"], entry["perhaps"], float(entry["confidence"]))
-
-
 def told_apart(entry: HistoryEntry, asked: list[HistoryEntry]) -> str:
     """A question of the history in a line, with the end of its passage where another reads alike."""
-    words = f"{entry['question'][:60]} → {cached_by_length(entry)}"
+    given = in_words(entry["answer"], entry["perhaps"], float(entry["confidence"]))
+    words = f"{entry['question'][:60]} → {given}"
     if sum(other["question"] == entry["question"] for other in asked) > 1 and entry["passage"]:
         words = f"{' '.join(entry['passage'].split())[:40]} … {words}"
     return words

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from apps.custom_graphs import SUFFIXES, Opened, keep_custom, open_sample, own, shipped_file, uploaded
+from apps.custom_graphs import SUFFIXES, custom_graph, keep_custom, open_sample, shipped_file, uploaded
 from apps.examples import SAMPLES
 from apps.explorer import drawn, is_narrow, number_of
 from apps.follow_ups import wording
@@ -35,7 +36,7 @@ from kgqa.graph.load import open_graph
 from kgqa.graph.relation_types import RelationType
 from kgqa.graph.sandboxed_sparql import MAX_QUERY, MAX_ROWS, SparqlSandboxes
 from kgqa.graph.storage.store import GraphStore
-from kgqa.graph.suggested_questions import common_types, samples
+from kgqa.graph.suggested_questions import common_types, samples, stated_types
 from kgqa.settings import GRAPHS
 from kgqa.types import Answer, InputError, KnowledgeGraph, NodeRole, Question
 
@@ -55,28 +56,23 @@ def page() -> None:
     """The page."""
     st.title(say("own"), anchor=False)
     st.caption(say("own_note"))
-    opened = own()
-    if opened is None:
+    graph = custom_graph()
+    if graph is None:
         open_one()
         sample()
         return
     with st.expander(say("open_another")):
         open_one()
-    graph, manifest = opened.graph, opened.manifest
-    if isinstance(graph, GraphStore) and manifest:
-        figures(graph, manifest)
-    else:
+    if not isinstance(graph, GraphStore):
         st.success(plain(say("remote", name=graph.name)))
-    questions(opened)
-    if isinstance(graph, GraphStore):
-        hubs(graph)
-        coverage(graph)
-        preview(graph)
-    if isinstance(graph, GraphStore) and manifest:
-        report(manifest)
-        schema(graph, manifest)
-        search(graph)
-        query_box(opened)
+        questions(graph)
+        return
+    figures(graph, graph.manifest)
+    for part in (questions, hubs, coverage, preview):
+        part(graph)
+    report(graph.manifest)
+    for part in (schema, search, query_box):
+        part(graph)
 
 
 def open_one() -> None:
@@ -105,13 +101,11 @@ def open_one() -> None:
             files.append((f"table.{'tsv' if is_facts(pasted) else 'csv'}", pasted.encode()))
         if files:
             words = plain(say("reading", name=", ".join(name for name, _ in files)))
-            if (
-                opened := worked(words, lambda _: uploaded(files, shipped if together else None))
-            ) is not None:
-                keep_custom(opened)
+            if (graph := worked(words, lambda _: uploaded(files, shipped if together else None))) is not None:
+                keep_custom(graph)
         elif url.strip():
             words = plain(say("reading", name=url.strip()))
-            remote = worked(words, lambda _: Opened(open_graph(checked_url(url), opener=checking_opener())))
+            remote = worked(words, lambda _: open_graph(checked_url(url), opener=checking_opener()))
             if remote is not None:
                 keep_custom(remote)
         else:
@@ -138,15 +132,14 @@ def figures(graph: GraphStore, manifest: dict[str, Any]) -> None:
     with st.container(horizontal=True):
         for words, count in counts.items():
             st.metric(say(words), f"{count:,}", border=True)
-    files = [str(source.get("file", "")) for source in manifest["sources"]]
+    files = [str(source.get("file") or source.get("url", "")) for source in manifest["sources"]]
     st.caption(plain(", ".join(filter(None, [*files, licence_name(manifest.get("licence", ""))]))))
     if spoken := [language for language in manifest["languages"] if language]:
         st.caption(plain(f"{say('languages')}: {', '.join(spoken[:6])}{' …' if spoken[6:] else ''}"))
 
 
-def questions(opened: Opened) -> None:
+def questions(graph: KnowledgeGraph) -> None:
     """Suggested questions, one click each, and a link to the form."""
-    graph = opened.graph
     known = [SAMPLES[graph.name]] if graph.name in SAMPLES else []
     asked = covered(graph) or [question for question, _ in samples(graph, QUESTIONS, wording(language()))]
     found = [*known, *(("", words, "") for words in asked[:QUESTIONS])]
@@ -238,7 +231,7 @@ def report(manifest: dict[str, Any]) -> None:
         st.success(say("all_understood"))
 
 
-def schema(graph: GraphStore, manifest: dict[str, Any]) -> None:
+def schema(graph: GraphStore) -> None:
     """Types and relations with their counts."""
     st.subheader(say("schema"), anchor=False)
     if not graph.closed_world:
@@ -297,10 +290,8 @@ def sparql_sandboxes() -> SparqlSandboxes:
     return SparqlSandboxes()
 
 
-def query_box(opened: Opened) -> None:
+def query_box(graph: GraphStore) -> None:
     """A box for SPARQL queries."""
-    if not isinstance(opened.graph, GraphStore):
-        return
     with st.expander(say("query"), icon=":material/code:"):
         st.caption(say("query_note", rows=MAX_ROWS))
         with st.form("query", border=False):
@@ -309,7 +300,7 @@ def query_box(opened: Opened) -> None:
         if not sent:
             return
         try:
-            columns, rows = sparql_sandboxes().select(opened.graph, query)
+            columns, rows = sparql_sandboxes().select(graph, query)
         except InputError as error:
             complain(error)
             return
@@ -327,7 +318,8 @@ def hubs(graph: GraphStore) -> None:
     everyone = np.arange(graph.entity_count, dtype=np.int32)
     narrow = is_narrow("own")
     degrees, most = graph.degrees(everyone), HUBS[narrow]
-    mapped = everyone[_of_kind(graph, everyone)]
+    names, types = typed(graph)
+    mapped = everyone[_of_kind(names, types)]
     top = mapped[np.argsort(-degrees[mapped], kind="stable")[:most]]
     edges = graph.neighbours(top, limit=50)
     inside = np.isin(edges.head, mapped).astype(np.int32) + np.isin(edges.tail, mapped)
@@ -340,29 +332,36 @@ def hubs(graph: GraphStore) -> None:
             facts.setdefault((head, tail), relation_words(graph.relations[relation]))
             used |= {head, tail}
     ids = np.array(sorted(used), dtype=np.int32)
-    kinds = graph.types_of(ids).tolist() if graph.type_names else [-1] * len(ids)
+    kinds = types[ids].tolist()
     colours = {kind: TINTS[place % len(TINTS)] for place, kind in enumerate(sorted({*kinds} - {-1}))}
     colours[-1] = COLOURS[NodeRole.OTHER]
     named = zip(ids.tolist(), labels_of(graph, ids), degrees[ids].tolist(), kinds, strict=True)
     nodes = [(e, f"{label} ({degree})", colours[kind]) for e, label, degree, kind in named]
-    st.html(key_of([(colours[kind], graph.type_names[kind]) for kind in sorted({*kinds} - {-1})]))
+    st.html(key_of([(colours[kind], names[kind]) for kind in sorted({*kinds} - {-1})]))
     shown = [Drawn(head, words, tail) for (head, tail), words in facts.items()]
     picked = drawn(dot(nodes, shown, dark=is_dark()), say("hubs"), "own", narrow)
     if (node := number_of(picked)) in used:
         facts_box(graph, node)
 
 
-def _of_kind(graph: GraphStore, entities: NDArray[np.int32]) -> NDArray[np.bool_]:
+def typed(graph: GraphStore) -> tuple[Sequence[str], NDArray[np.int32]]:
+    """Names of the entity types, and the index of each concept's type (V,), -1 for none: those that the graph was
+    compiled with, else the most frequent ones that its facts state."""
+    if not graph.type_names:
+        return stated_types(graph, TYPES)
+    return graph.type_names, graph.types_of(np.arange(graph.entity_count, dtype=np.int32))
+
+
+def _of_kind(names: Sequence[str], types: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Which concepts have the chosen entity type; all of them in a graph without types."""
-    names = graph.type_names
     if not names:
-        return np.ones(len(entities), dtype=bool)
+        return np.ones(len(types), dtype=bool)
     kind = st.selectbox(
         say("map_of"),
         range(-1, len(names)),
         format_func=lambda k: say("all_kinds") if k < 0 else plain(names[k]),
     )
-    found: NDArray[np.bool_] = (graph.types_of(entities) == kind) | (kind < 0)
+    found: NDArray[np.bool_] = (types == kind) | (kind < 0)
     return found
 
 

@@ -10,7 +10,7 @@ from kgqa.graph.linking.label_keys import is_value, split_literal
 from kgqa.graph.linking.normalize import is_known, is_korean, lemma, people
 from kgqa.graph.relation_types import is_subclass_relation, is_type_relation, is_vague
 from kgqa.graph.storage.store import GraphStore
-from kgqa.types import KnowledgeGraph, Relation
+from kgqa.types import Ints, KnowledgeGraph, Relation
 
 _DATES = frozenset({"date", "dateTime", "gYear", "gYearMonth"})
 _NUMBERS = frozenset({"integer", "int", "long", "decimal", "double", "float", "nonNegativeInteger"})
@@ -85,15 +85,31 @@ def common_types(graph: KnowledgeGraph, count: int = 10) -> list[tuple[str, int]
     """Labels of the most frequent types with their numbers of instances; empty for an endpoint."""
     if not isinstance(graph, GraphStore):
         return []
-    wanted = [
-        row
-        for row, about in enumerate(graph.relations)
-        if is_type_relation(about) and not is_subclass_relation(about)
+    types, counts = np.unique(_type_facts(graph)[1], return_counts=True)
+    order = np.argsort(-counts, kind="stable")[:count]
+    return list(zip(graph.labels(types[order]), counts[order].tolist(), strict=True))
+
+
+def stated_types(graph: GraphStore, count: int) -> tuple[list[str], Ints]:
+    """Labels of the most frequent types, and for each entity (V,) the index of its type among them, -1 for none."""
+    entities, of = _type_facts(graph)
+    types, which, counts = np.unique(of, return_inverse=True, return_counts=True)
+    order = np.argsort(-counts, kind="stable")[:count]
+    rank = np.full(len(types), -1, dtype=np.int32)
+    rank[order] = np.arange(len(order))
+    found = np.full(graph.entity_count, -1, dtype=np.int32)
+    found[entities] = rank[which]
+    return graph.labels(types[order]), found
+
+
+def _type_facts(graph: GraphStore) -> tuple[Ints, Ints]:
+    """Entities and their types, of all facts that state one."""
+    stating = [
+        n for n, r in enumerate(graph.relations) if is_type_relation(r) and not is_subclass_relation(r)
     ]
     edges = graph.edges()
-    tails, counts = np.unique(edges.tail[np.isin(edges.relation, wanted)], return_counts=True)
-    order = np.argsort(-counts, kind="stable")[:count]
-    return list(zip(graph.labels(tails[order]), counts[order].tolist(), strict=True))
+    rows = np.isin(edges.relation, stating)
+    return edges.head[rows], edges.tail[rows]
 
 
 def suggest_questions(graph: KnowledgeGraph, count: int = 3, wording: Wording | None = None) -> list[str]:

@@ -81,15 +81,15 @@ def test_a_graph_of_ones_own_is_answered_from(answerer: Answerer) -> None:
     from apps.custom_graphs import uploaded
 
     path = GRAPHS / "examples" / "beekeeping.ttl"
-    graph = uploaded([(path.name, path.read_bytes())]).graph
+    graph = uploaded([(path.name, path.read_bytes())])
     assert answerer.with_graph(graph).answer(asked(SAMPLES["beekeeping"])).text == "smoker"
 
 
 def test_a_table_of_things_is_uploaded_under_its_name() -> None:
     from apps.custom_graphs import uploaded
 
-    opened = uploaded(
+    graph = uploaded(
         [("Tall ships.csv", b"name,masts\nMoth,3\nWasp,2\n"), ("Tall ships.csv", b"name,crew\nMoth,9\n")]
     )
-    assert opened.graph.edge_count == 5 and len(opened.graph.find(["tall ship"])[0]) == 1
-    assert [source["file"] for source in opened.manifest["sources"]] == ["Tall ships.csv"] * 2
+    assert graph.edge_count == 5 and len(graph.find(["tall ship"])[0]) == 1
+    assert [source["file"] for source in graph.manifest["sources"]] == ["Tall ships.csv"] * 2

@@ -32,6 +32,7 @@ def answer_of(page: Any) -> str:
 
 def test_by_keys_alone_and_back_and_forward(page: Any, address: str) -> None:
     say = visit(page, address, (1440, "light", "en"))
+    page.locator("#kgqa-skip").wait_for(state="attached")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")  # over menu and side bar, to the question
     page.get_by_label(say("passage"), exact=True).fill(PASSAGE)
@@ -106,3 +107,25 @@ def test_the_page_runs_once_for_a_click_and_takes_the_browsers_colours(page: Any
     page.locator(f'g.edge[id^=f] path:not([stroke="{dark}"])').first.wait_for(state="attached")
     settled(page)
     assert page.locator("[role=status][aria-live]").get_by_text("trowel").is_visible()
+
+
+def test_back_leads_to_the_page_before_in_its_language_and_with_ones_graph(page: Any, address: str) -> None:
+    say = visit(page, address, (1440, "light", "ko"))
+    for name in ("own", "batch"):
+        page.get_by_role("link", name=say(name)).first.click()
+        page.get_by_role("heading", name=say(name), exact=True).wait_for()
+        settled(page)
+        assert f"/{name}?" in page.url and "lang=ko" in page.url
+        if name == "own":
+            page.locator(".st-key-sample_beekeeping button").click()
+            page.locator(".st-key-suggested0").wait_for()
+            settled(page)
+        assert "kept=" in page.url
+    page.go_back()
+    page.get_by_role("heading", name=say("own"), exact=True).wait_for()
+    settled(page)
+    assert "lang=ko" in page.url and "kept=" in page.url
+    page.go_back()
+    page.get_by_text(say("try_own")).wait_for()
+    page.go_forward()
+    page.get_by_role("heading", name=say("own"), exact=True).wait_for()

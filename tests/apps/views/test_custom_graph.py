@@ -7,6 +7,7 @@ import pytest
 
 from apps.custom_graphs import uploaded
 from apps.follow_ups import in_english
+from apps.views.custom_graph import TINTS
 from kgqa.types import InputError, Relation
 
 BEES = """
@@ -17,21 +18,28 @@ ex:bees rdfs:label "<b>bees</b>" ; ex:makes ex:honey . ex:honey rdfs:label "hone
 
 
 def test_a_file_becomes_a_graph_in_memory() -> None:
-    opened = uploaded([("bees.ttl", BEES.encode())])
-    graph, manifest = opened.graph, opened.manifest
-    assert manifest and graph.name == "bees" and manifest["edges"] == 2 and "ko" in manifest["languages"]
+    graph = uploaded([("bees.ttl", BEES.encode())])
+    manifest = graph.manifest
+    assert graph.name == "bees" and manifest["edges"] == 2 and "ko" in manifest["languages"]
     assert graph.labels(graph.find(["honey"])[0]) == ["honey"]
 
 
+def test_a_graph_is_known_by_its_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    from streamlit.testing.v1 import AppTest
+
+    files = [("bees.ttl", BEES.encode()), ("my market.csv", b"name,is sold at\nhoney,Saturday market\n")]
+    script = "import streamlit as st\nfrom apps.custom_graphs import *\n{}\nst.text('|'.join(sources()))"
+    own = AppTest.from_string(script.format(f"keep_custom(uploaded({files!r}))"), default_timeout=60).run()
+    assert not own.exception and own.text[0].value == "bees.ttl|my market.csv"
+    monkeypatch.delenv("KGQA_GRAPH", raising=False)
+    assert AppTest.from_string(script.format("")).run().text[0].value == ""
+    monkeypatch.setenv("KGQA_GRAPH", "farm.ttl")
+    assert AppTest.from_string(script.format("")).run().text[0].value == "farm.ttl"
+
+
 def test_together_with_another_graph(tools_file: Path) -> None:
-    opened = uploaded([("bees.ttl", BEES.encode())], tools_file)
-    graph, manifest = opened.graph, opened.manifest
-    assert (
-        manifest
-        and manifest["edges"] > 2
-        and len(graph.find(["trowel"])[0])
-        and len(graph.find(["honey"])[0])
-    )
+    graph = uploaded([("bees.ttl", BEES.encode())], tools_file)
+    assert graph.manifest["edges"] > 2 and len(graph.find(["trowel"])[0]) and len(graph.find(["honey"])[0])
 
 
 @pytest.mark.parametrize(
@@ -77,6 +85,17 @@ def test_the_map_shows_one_kind_of_thing(open_page: Callable[[str], Any]) -> Non
     kind.select_index(2).run()
     (chart,) = page.get("graphviz_chart")
     assert not page.exception and "smoker" in chart.proto.spec and "honey" not in chart.proto.spec
+
+
+def test_the_map_is_coloured_by_the_types_that_facts_state(open_page: Callable[[str], Any]) -> None:
+    page = open_page("custom_graph").run()
+    text = f"{BEES} ex:smoker a ex:Tool . ex:bees a ex:Animal . ex:honey a ex:Food ."
+    page.file_uploader[0].upload("bees.ttl", text.encode(), "text/turtle")
+    page.button[0].click().run()
+    (chart,) = page.get("graphviz_chart")
+    assert not page.exception and all(tint in chart.proto.spec for tint in TINTS[:3])
+    assert any("Animal" in item.proto.body for item in page.get("html"))
+    assert any(box.options[0] == "all kinds of things" and "Tool" in box.options for box in page.selectbox)
 
 
 def test_what_an_endpoint_connects_to_is_checked_however_the_app_was_started(
