@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from kgqa.data.files import rows_of
+from kgqa.limits.encoding import encoding_of
 from kgqa.limits.sandbox import SandboxLimits, run_sandboxed
 from kgqa.types import Example, InputError, Passage, Question, Source, Span, first_line
 from kgqa.validation import check_question
@@ -192,16 +192,10 @@ def read_table(name: str, content: bytes, most: int | None = None) -> list[Table
 
 
 def decoded(name: str, content: bytes) -> str:
-    """A text as spreadsheets save it: UTF-8, UTF-16 with a byte order mark, or cp949, which is Excel's on Korean
-    Windows."""
-    try:
-        return content.decode("utf-16" if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8-sig")
-    except UnicodeDecodeError:
-        korean = content.decode("cp949", "replace")
-        others = [letter for letter in korean if letter > "\x7f"]
-        if "\ufffd" in korean or 2 * sum("가" <= letter <= "힣" for letter in others) < len(others):
-            raise InputError(f"{name}: not UTF-8; save it as UTF-8") from None
-        return korean
+    """A text as spreadsheets save it."""
+    if encoding := encoding_of(content):
+        return content.decode(encoding)
+    raise InputError(f"{name}: not UTF-8; save it as UTF-8")
 
 
 def json_lines(content: bytes, name: str) -> str:

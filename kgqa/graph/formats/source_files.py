@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
+from kgqa.limits.encoding import encoding_of
 from kgqa.types import InputError, Label, Relation, Triple
 
 # Bytes of a source file, decompressed and checked for content that no graph file has.
@@ -138,7 +139,9 @@ def _open(path: Path) -> BinaryIO:
         file = path.open("rb")
         # as some spreadsheets write it
         is_utf16 = file.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-        return codecs.EncodedFile(file, "utf-8", "utf-16") if is_utf16 else file
+        is_cp949 = suffix == ".csv" and not is_utf16 and encoding_of(path.read_bytes()) == "cp949"
+        encoding = "utf-16" if is_utf16 else "cp949"
+        return codecs.EncodedFile(file, "utf-8", encoding) if is_utf16 or is_cp949 else file
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}); check the path") from None
 

@@ -24,6 +24,13 @@ def facts(path: Path, text: str, identifier: str = "") -> set[tuple[str, str, st
     return {(f.head, f.relation, f.tail) for f in found if isinstance(f, Triple)}
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "cp949"])
+def test_a_table_is_read_as_spreadsheets_save_it(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "영화.csv").write_bytes("영화,감독\n갈매기,박바다\n".encode(encoding))
+    found = [f for f in read_csv(tmp_path / "영화.csv", Tally()) if isinstance(f, Triple)]
+    assert ("갈매기", "감독", '"박바다"') in {(f.head, f.relation, f.tail) for f in found}
+
+
 def test_a_row_is_a_thing_and_a_header_a_relation(tmp_path: Path) -> None:
     text = (
         "name,height (cm),team,started,speaks,mentor\n"
