@@ -16,6 +16,7 @@ from pathlib import Path
 
 ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 READY_S = 120
+KOREAN_AFTER_S = 30
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -42,7 +43,9 @@ def main(arguments: list[str] | None = None) -> None:
         print(f"kgqa: {error}", file=sys.stderr)
         sys.exit(2)
     url = url_of(given.address, given.port)
-    threading.Thread(target=pair, args=("ko",), daemon=True).start()
+    korean = threading.Timer(KOREAN_AFTER_S, pair, ("ko",))  # it would slow the first visitor down
+    korean.daemon = True
+    korean.start()
     opens = not given.headless and has_display()
     threading.Thread(target=announce, args=(url, opens), daemon=True).start()
     from streamlit.web import cli

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from apps.serve import announce, check_free, has_display, streamlit_arguments, url_of
+from apps.serve import announce, check_free, has_display, main, streamlit_arguments, url_of
 from kgqa.types import InputError
 
 
@@ -77,6 +77,34 @@ def test_a_browser_is_opened_only_where_there_is_a_display(
 )
 def test_where_the_app_is(address: str, url: str) -> None:
     assert url_of(address, 1) == url
+
+
+def test_only_the_first_screen_is_computed_before_a_visitor_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    computed: list[str] = []
+    later: list[tuple[Any, ...]] = []
+
+    class Timer:
+        def __init__(self, *waits: Any) -> None:
+            later.append(waits)
+
+        def start(self) -> None:
+            pass
+
+    for name, stand_in in (
+        ("apps.resources.pair", computed.append),
+        ("apps.serve.threading.Timer", Timer),
+        ("apps.serve.READY_S", 0),
+        ("streamlit.web.cli.main", lambda: 0),
+        ("sys.argv", ["kgqa"]),
+        ("os.environ", dict(os.environ)),
+    ):
+        monkeypatch.setattr(name, stand_in)
+    with pytest.raises(SystemExit):
+        main(["--port", str(free_port()), "--headless"])
+    ((seconds, work, given),) = later
+    assert computed == ["en"] and seconds > 10
+    work(*given)
+    assert computed == ["en", "ko"]
 
 
 def test_the_command_hands_its_options_on(monkeypatch: pytest.MonkeyPatch) -> None:
