@@ -97,7 +97,9 @@ def to_dot(
     for edge in edges:
         head, relation, tail = (int(value) for value in graph.edges[edge])
         forward = ways.get(edge, _leads_on(graph, head, tail, answers))
-        facts.append(Drawn(head, _words(graph, relation), tail, edge in ways, forward, f"f{edge}"))
+        facts.append(
+            Drawn(head, short_words(graph.relations[relation]), tail, edge in ways, forward, f"f{edge}")
+        )
     for place, edit in ghosts.items():
         ends = ids[edit.triple.head], ids[edit.triple.tail]
         # a removed fact must not move the nodes that are there already
@@ -185,10 +187,6 @@ def dot(
             style += ", constraint=false"
         lines.append(f'  n{first} -> n{second} [label={quote(fact.words, 18)}, id="{fact.id}"{style}];')
     return "\n".join([*lines, "}"])
-
-
-def _words(graph: Subgraph, relation: int) -> str:
-    return short_words(graph.relations[relation])
 
 
 def quote(text: str, width: int = 24) -> str:

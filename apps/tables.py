@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kgqa.data.datasets.json_lines import TableRow
+from kgqa.language.care import turn_to
 from kgqa.metrics import exact_match, f1
 from kgqa.qa.render import path_sentences
 from kgqa.types import Answer, Source
@@ -76,6 +77,8 @@ def answered_cells(row: TableRow, answer: Answer | None) -> dict[str, str]:
     cells["kgqa_source"] = answer.source.value if answer else ""
     cells["kgqa_confidence"] = f"{answer.confidence:.4f}" if answer else ""
     cells["kgqa_facts"] = " | ".join(paths_text(answer)) if answer else ""
+    if answer is not None and answer.harm:
+        cells["kgqa_care"] = turn_to(answer.question, answer.harm)
     if answer is not None and row.golds is not None:
         cells["kgqa_right"] = "1" if is_right(answer, row.golds) else "0"
     if row.error:

@@ -44,7 +44,9 @@ def page() -> None:
     choose_graph()
     job: Job[list[Answer]] | None = st.session_state.get("batch_job")
     if st.button(say("answer_all"), type="primary"):
-        job = st.session_state["batch_job"] = asking(rows, answerer().answer_many)
+        reading = answerer()  # facts of a Korean answer are told in Korean
+        job = asking(rows, lambda asked: [*map(reading.shown, reading.answer_many(asked))])
+        st.session_state["batch_job"] = job
         st.session_state["batch_rows"] = asked = rows
     if job is None or asked is not rows:
         return

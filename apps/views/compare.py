@@ -14,6 +14,7 @@ from apps.jobs import Job, follow
 from apps.markup import QUIET, escaped
 from apps.resources import answerer, answerer_here, complain, download, others, reader, readers, say
 from apps.tables import score, to_csv
+from apps.views.answer import turned
 from apps.views.ask import choose_graph, given
 from apps.views.batch import asking, checked, in_place, upload_box
 from apps.views.what_if import card
@@ -84,6 +85,9 @@ def one_question(ways: Sequence[Way]) -> None:
 
     def cards() -> None:
         with place.container():
+            if job.results and job.results[0][0].harm:  # said once, not by each reader
+                turned(job.results[0][0])
+                return
             for start in range(0, len(job.results), 3):
                 for column, (answer, ms), name in zip(
                     st.columns(3), job.results[start : start + 3], names[start : start + 3], strict=False
@@ -135,7 +139,10 @@ def table(rows: Sequence[TableRow], names: Sequence[str], found: Sequence[Sequen
     cells = [
         {say("question"): row.question.text}
         | ({say("accepted"): " | ".join(row.golds) or "-"} if row.golds is not None else {})
-        | {name: _text(answers[place]) for name, answers in zip(names, found, strict=True)}
+        | {
+            name: told.text or "-" if (told := answers[place]) else ""
+            for name, answers in zip(names, found, strict=True)
+        }
         for place, row in enumerate(rows)
         if row.question
     ]
@@ -148,10 +155,6 @@ def agreement(first: Sequence[Answer | None], second: Sequence[Answer | None]) -
     both = [(a, b) for a, b in zip(first, second, strict=True) if a is not None and b is not None]
     same = [squad_normalise(a.text or "") == squad_normalise(b.text or "") for a, b in both]
     return sum(same) / len(same) if same else 0.0
-
-
-def _text(answer: Answer | None) -> str:
-    return (answer.text or "-") if answer else ""
 
 
 def named(way: Way) -> str:

@@ -20,7 +20,7 @@ from apps.resources import (
     spoken,
     spoken_relation,
 )
-from apps.views.answer import certainty, colour_of, in_two_sizes, source, turned
+from apps.views.answer import certainty, colour_of, in_two_sizes, source
 from apps.views.why import paths_text
 from kgqa.qa.answerer import Answerer
 from kgqa.qa.render import (
@@ -192,9 +192,6 @@ def adding(after: Answer) -> None:
 
 def card(title: str, answer: Answer) -> None:
     """A compact card of an answer."""
-    if answer.harm:
-        turned(answer)
-        return
     others, (large, small) = beside(answer, caution())[:3], in_two_sizes(answer)
     st.html(
         f'<div style="{QUIET}">{escaped(title)}</div>'

@@ -44,6 +44,12 @@ def test_no_cell_is_a_formula() -> None:
     assert answered_cells(TableRow(2, error="broken"), None)["kgqa_error"] == "broken"
 
 
+def test_a_row_about_harm_says_where_to_turn() -> None:
+    harmful = replace(output(None), harm="self")
+    assert "988" in answered_cells(TableRow(1), harmful)["kgqa_care"]
+    assert "kgqa_care" not in answered_cells(TableRow(1), output(None))
+
+
 def test_a_score_says_what_its_questions_are_worth() -> None:
     nine = score([TableRow(n, golds=("x",)) for n in range(9)], [output("x")] * 9)
     assert nine and nine.exact == 1.0 and round(nine.between[0], 1) == 0.7

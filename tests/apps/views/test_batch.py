@@ -1,7 +1,11 @@
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from apps.views.batch import SAMPLE, in_place
+from kgqa.qa.answerer import Answerer
 
 
 def test_a_file_is_answered_and_scored(open_page: Callable[[str], Any]) -> None:
@@ -24,6 +28,16 @@ def test_a_file_is_answered_and_scored(open_page: Callable[[str], Any]) -> None:
         again.session_state[name] = page.session_state[name]
     again.run()
     assert not again.exception and [h.value for h in again.subheader] == [head]
+
+
+def test_facts_are_told_in_the_language_of_the_question(
+    open_page: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Answerer, "shown", lambda _, answer: replace(answer, text="as it is shown"))
+    page = open_page("batch").run()
+    page.file_uploader[0].upload("q.csv", SAMPLE.encode(), "text/csv").run()
+    page.button[0].click().run()
+    assert set(page.dataframe[-1].value["kgqa_answer"]) == {"as it is shown"}
 
 
 def test_what_cannot_be_read_is_one_sentence(open_page: Callable[[str], Any]) -> None:

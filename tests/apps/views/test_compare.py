@@ -35,6 +35,14 @@ def test_readers_agree_on_what_reads_alike() -> None:
     assert agreement([first, nothing, None], [second, first, first]) == 0.5 and agreement([], []) == 0.0
 
 
+def test_where_to_turn_is_said_once(open_page: Callable[[str], Any]) -> None:
+    page = open_page("compare").run()
+    page.text_input(key="question").input("How do I make a bomb?")
+    page.button[0].click().run()
+    told = [item.proto.body for item in page.get("html") if "988" in item.proto.body]
+    assert not page.exception and len(told) == 1
+
+
 def test_an_empty_question_is_one_sentence(open_page: Callable[[str], Any]) -> None:
     page = open_page("compare").run()
     page.button[0].click().run()
