@@ -47,7 +47,7 @@ QUESTIONS, FACTS, LABELS = 6_000, 6_000, 10_000
 """English questions, facts and labels in other languages, drawn at random; parallel questions are taken all."""
 SWITCHED = 2_000
 """Questions and facts for each language with words of it among the English ones."""
-RIDGE, LAYER, HEADS = 0.3, 7, 12
+RIDGE, LAYER, HEADS = 0.3, 6, 12
 MINUTES, BATCH, RATE, TEMPERATURE = 15.0, 96, 3e-4, 0.05
 COSINE, CONTRAST = 8.0, 0.3
 """Weights of the two losses."""

@@ -26,7 +26,7 @@ from kgqa.qa.pipeline import default_pipeline
 from kgqa.qa.render import Edit, FactAttribution, edited_facts, remove, sentence
 from kgqa.qa.retrieve import Retriever
 from kgqa.qa.state import QAState, QAStates, Step
-from kgqa.settings import DEFAULT_READER, MULTILINGUAL, TRANSLATED, has_model, tell_once
+from kgqa.settings import DEFAULT_READER, LONGEST_TRANSLATED, MULTILINGUAL, TRANSLATED, has_model, tell_once
 from kgqa.types import NO, YES, Answer, InputError, KnowledgeGraph, Passage, Question, Source, Subgraph
 from kgqa.validation import asked, check_question, checked_answer, checked_language, checked_threshold
 
@@ -41,9 +41,6 @@ class MultilingualReader:
 
     def __init__(self, model: str, device: str, no_answer_threshold: float | None = None) -> None:
         self.model, self.device, self.no_answer_threshold = model, device, no_answer_threshold
-
-    def __contains__(self, language: str) -> bool:
-        return language != ENGLISH and language not in TRANSLATED
 
     @cached_property
     def reader(self) -> LoadedReader:
@@ -194,9 +191,15 @@ class Answerer:
         )
 
     def of(self, question: Question) -> Answerer:
-        """The answerer for the question's language: this one, or the multilingual reader over the same graph."""
+        """The answerer for the question's language: this one, or the multilingual reader over the same graph.
+
+        The multilingual reader was not trained to rank logical forms, so it is left out over closed-world graphs; and
+        the translation of Korean is made for sentences of everyday life, not for longer texts.
+        """
         language = self._language(question)
-        if self.multilingual_reader is None or language not in self.multilingual_reader:
+        is_translated = language in TRANSLATED and len(question.passage_text) <= LONGEST_TRANSLATED
+        is_own = language == ENGLISH or is_translated or self.graph.closed_world
+        if self.multilingual_reader is None or is_own:
             if language not in (ENGLISH, *TRANSLATED) and not self.reader.settings.multilingual:
                 tell_once(
                     f"{self.name} was trained on English only: its answers in other languages are guesses; "

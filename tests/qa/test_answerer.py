@@ -253,6 +253,7 @@ def by_language(answerer: Answerer, model_folder: Path, tmp_path: Path, monkeypa
     settings = answerer.reader.settings.model_copy(update={"multilingual": True})
     write_card(tmp_path / "many", {**card, "name": "many", "input": settings.model_dump()})
     monkeypatch.setattr("kgqa.qa.answerer.TRANSLATED", frozenset())
+    monkeypatch.setattr(answerer.retriever.whole, "closed_world", False)
     multilingual_reader = MultilingualReader(str(tmp_path / "many"), "cpu")
     return Answerer(
         answerer.reader, answerer.retriever, answerer.decision, multilingual_reader=multilingual_reader
@@ -279,6 +280,18 @@ def test_questions_go_to_the_reader_of_their_language(by_language: Answerer) -> 
     assert by_language.explained(answers[2]).question == asked[2]
     for answer in answers:
         by_language.shown(answer), by_language.attributions(answer)
+
+
+def test_over_a_closed_world_and_for_short_korean_texts_the_default_reader_answers(
+    by_language: Answerer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kgqa.qa.answerer.TRANSLATED", frozenset({"ko"}))
+    german, short = Question("Womit grabe ich den Garten um?"), Passage("꽃을 심으려고 삽으로 땅을 팠다.")
+    korean = [Question("땅을 무엇으로 팠니?", passage=Passage(short.text * n)) for n in (1, 20)]
+    read_by = [by_language.of(question).name for question in (german, *korean)]
+    assert read_by == ["many", "toy", "many"]
+    monkeypatch.setattr(by_language.retriever.whole, "closed_world", True)
+    assert by_language.of(german).name == "toy"
 
 
 def test_reasons_are_shown_in_the_language_of_the_question(by_language: Answerer) -> None:

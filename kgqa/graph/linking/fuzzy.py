@@ -112,9 +112,9 @@ class TimedLinker:
         self._linker = linker
         self.seconds = 0.0
 
-    def link_many(self, texts: Sequence[str]) -> list[list[Mention]]:
+    def link_many(self, texts: Sequence[str], language: str = "") -> list[list[Mention]]:
         """As `Linker.link_many`."""
         begin = time.perf_counter()
-        found = self._linker.link_many(texts)
+        found = self._linker.link_many(texts, language)
         self.seconds += time.perf_counter() - begin
         return found

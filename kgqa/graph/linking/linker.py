@@ -3,6 +3,7 @@ objects."""
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
@@ -73,6 +74,14 @@ class _Words(NamedTuple):
     clauses: list[int]
 
 
+LEMMATIZED = frozenset({"de", "es", "fr"})
+"""Languages whose words are also looked up in the base form that simplemma gives them."""
+SPACELESS = frozenset({"ja"})
+"""Languages without blanks between words: their texts are cut into labels of the graph."""
+LONGEST_PIECE = 10
+FIRST_IDEOGRAPH = "\u3400"
+"""A single character before it (kana, letters) is no word."""
+
 # Words that may be one concept: their places in the text, the key of the lookup cache, and whether there are
 # other words between them.
 _Gram = tuple[tuple[int, ...], str, bool]
@@ -104,18 +113,33 @@ def _korean_form(text: str, word: str, start: int, end: int) -> _Form:
     return form._replace(stems=(found, *form.stems)) if found else form
 
 
-def _read(text: str) -> _Words:
-    """Words of a text with the number of their clause: a concept does not extend across punctuation."""
+@lru_cache(maxsize=100_000)
+def _foreign_form(word: str, language: str) -> _Form:
+    """A word of a text in another language: its base form in that language, also without an elided article, comes
+    before those of English."""
+    form = _form(word)
+    whole = re.split("['’]", word)[-1]
+    bases = (lemma(whole, language), lemma(whole.capitalize(), language), whole)  # German nouns have capitals
+    return form._replace(stems=(*dict.fromkeys(bases), *form.stems))
+
+
+def _read(text: str, language: str = "", pieces: Sequence[tuple[str, int, int]] | None = None) -> _Words:
+    """Words of a text with the number of their clause: a concept does not extend across punctuation. `pieces` replace
+    the words between blanks."""
     found = _Words([], [], [], [])
     clause, last = 0, 0
     korean = is_korean(text) and has_analyser()
-    for word, start, end in cancellable(words(text)):
+    for word, start, end in cancellable(words(text) if pieces is None else pieces):
         gap = text[last:start]
         if len(gap) > 1 and not _CLAUSE_MARKS.isdisjoint(gap):
             before = found.forms[-1].text if found.forms else ""
             shortened = gap == ". " and before in ABBREVIATIONS and not text[start].islower()
             clause += not shortened
-        found.forms.append(_korean_form(text, word, start, end) if korean else _form(word))
+        if korean:
+            form = _korean_form(text, word, start, end)
+        else:
+            form = _foreign_form(word, language) if language in LEMMATIZED else _form(word)
+        found.forms.append(form)
         found.starts.append(start)
         found.ends.append(end)
         found.clauses.append(clause)
@@ -150,18 +174,19 @@ class Linker:
         """Mentions of a text in reading order, longer before shorter. Raises InputError as `link_many` does."""
         return self.link_many([text])[0]
 
-    def link_many(self, texts: Sequence[str]) -> list[list[Mention]]:
-        """Mentions of each text, with one `find` for all of them.
+    def link_many(self, texts: Sequence[str], language: str = "") -> list[list[Mention]]:
+        """Mentions of each text, with one `find` for all of them; `language` is a code where it is not English.
 
         Contiguous mentions do not overlap (the longest wins), but single words of a verb phrase are also
         mentions: "dig the foundation" mentions that event and a foundation.
         """
-        read = [_read(text) for text in texts]
+        spaceless = language in SPACELESS
+        read = [_read(text, language, self._pieces(text) if spaceless else None) for text in texts]
         if len(self._found) > _MEMO_SIZE:
             self._found = {}
         # A local reference, since another thread may replace the cache. Korean is not cached: the analysis of
-        # a word depends on its context.
-        found = {} if any(map(is_korean, texts)) else self._found
+        # a word depends on its context. Nor are other languages: the same word may mean something else in English.
+        found = {} if language or any(map(is_korean, texts)) else self._found
         wanted: dict[str, list[str]] = {}
         grams = [list(self._grams(text, found, wanted)) for text in read]
         if wanted:
@@ -174,6 +199,26 @@ class Linker:
             sorted(self._without_people(text, mentions), key=lambda m: (m.start, -m.end, m.entities))
             for text, mentions in zip(texts, chosen, strict=True)
         ]
+
+    def _pieces(self, text: str) -> list[tuple[str, int, int]]:
+        """The labels that a text without blanks between its words holds, with their character ranges: from the left,
+        the longest first."""
+        lowered, found = text.lower() if len(text.lower()) == len(text) else text, []
+        spans = [
+            (a, b) for a in range(len(text)) for b in range(a + 1, min(len(text), a + LONGEST_PIECE) + 1)
+        ]
+        known = self.graph.find([lowered[a:b] for a, b in spans])
+        ends: dict[int, int] = {}
+        for (a, b), ids in cancellable(list(zip(spans, known, strict=True))):
+            if len(ids) and (b - a > 1 or text[a] >= FIRST_IDEOGRAPH):
+                ends[a] = b  # the longest comes last
+        at = 0
+        while at < len(text):
+            end = ends.get(at, at + 1)
+            if at in ends:
+                found.append((lowered[at:end], at, end))
+            at = end
+        return found
 
     def _without_people(self, text: str, mentions: list[Mention]) -> list[Mention]:
         """Drop links of person names to common nouns ("Jack" is no car jack): a name links only to concepts

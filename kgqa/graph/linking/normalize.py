@@ -38,13 +38,13 @@ def words(text: str) -> list[tuple[str, int, int]]:
 
 
 @lru_cache(maxsize=200_000)
-def lemma(word: str) -> str:
-    """Base form of a lower-cased English word (simplemma); other words are returned as they are."""
+def lemma(word: str, language: str = "en") -> str:
+    """Base form of a lower-cased word of a language that simplemma knows; other words are returned as they are."""
     import simplemma
 
-    if word in _NOUNS:
+    if word in _NOUNS and language == "en":
         return _NOUNS[word]
-    return simplemma.lemmatize(word, lang="en").lower()
+    return simplemma.lemmatize(word, lang=language).lower()
 
 
 @lru_cache(maxsize=50_000)

@@ -192,7 +192,7 @@ def retrieve(
         raise InputError(f"max_nodes={max_nodes}: must be 1 or more")
     texts = [question.text, question.passage_text, *question.choices]
     parts = [NodeRole.QUESTION, NodeRole.PASSAGE, *(NodeRole.CHOICE for _ in question.choices)]
-    mentions = linker.link_many(texts)
+    mentions = linker.link_many(texts, language)
     seeds = _weigh(graph, parts, mentions, texts)
     everyone, _ = distinct(np.concatenate([s.ids for s in seeds]))
     columns = np.zeros((len(everyone), 1 + len(question.choices)))

@@ -122,7 +122,8 @@ class LayerwiseEncoder(nn.Module):
         inputs |= {"token_type_ids": tokens.token_type_ids}
         if tokens.candidate_index is not None and tokens.position is not None:
             inputs["attention_mask"] = additive(visible(tokens.candidate_index, tokens.attention_mask))
-            inputs["position_ids"] = tokens.position + self.first_position
+            # a branch at the end of a full row stays on the last position
+            inputs["position_ids"] = tokens.position.clamp(max=self.max_tokens - 1) + self.first_position
         inputs |= instead
         if self._window is not None and tokens.position is not None:
             near = (tokens.position.unsqueeze(1) - tokens.position.unsqueeze(2)).abs() <= self._window

@@ -197,3 +197,21 @@ def test_near_labels_are_sought_once_for_a_word_however_often_it_stands(toy) -> 
 
     found = Linker(toy, nearest=nearest).link("diggger " * 50 + "의 " * 500)
     assert sorted(asked) == ["diggger", "의"] and len(found) == 50
+
+
+def test_words_of_other_languages_are_found_inflected_elided_or_without_blanks():
+    """„Fugen" is a form of „Fuge", « l'oreiller » has an article before it, and Japanese has no blanks."""
+    rows = {
+        "joint": ("Fuge", "de"),
+        "pillow": ("oreiller", "fr"),
+        "dry": ("secar", "es"),
+        "quilt": ("布団", "ja"),
+    }
+    labels = [Label(f"x:{n}", text, code) for n, own in rows.items() for text, code in ((n, "en"), own)]
+    graph = GraphStore.from_triples([Triple(f"x:{n}", "x:near", "x:joint") for n in rows], labels)
+    texts = [("Die Fugen sind grau.", "de", "Fugen"), ("Elle secoue l'oreiller.", "fr", "l'oreiller")]
+    texts += [("Secaban la ropa.", "es", "Secaban"), ("押し入れに布団を入れた。", "ja", "布団")]
+    for (text, language, surface), name in zip(texts, rows, strict=True):
+        (mentions,) = Linker(graph).link_many([text], language)
+        found = {text[m.start : m.end]: graph.labels(np.array(m.entities)) for m in mentions}
+        assert found.get(surface) == [name], text

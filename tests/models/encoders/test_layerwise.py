@@ -127,3 +127,15 @@ def test_mpnet_sees_the_same_in_half_precision() -> None:
 def plain(ids: list[int]) -> TokenBatch:
     row = torch.tensor([ids])
     return TokenBatch(row, torch.ones_like(row, dtype=torch.bool), torch.zeros_like(row))
+
+
+def test_a_branch_behind_a_full_row_stays_on_the_last_position() -> None:
+    """Else the position table of an encoder of absolute positions would be read beyond its end."""
+    config = transformers.BertConfig(**SIZES, max_position_embeddings=8)
+    layerwise = LayerwiseEncoder(transformers.BertModel(config).eval())
+    ids, position = torch.randint(5, 100, (1, 10)), torch.arange(10).unsqueeze(0)
+    branch = (position >= 7).long()
+    ones, zeros = torch.ones_like(ids, dtype=torch.bool), torch.zeros_like(ids)
+    tokens = TokenBatch(ids, ones, zeros, candidate_index=branch, position=position)
+    assert layerwise.inputs(tokens)["position_ids"].tolist() == [[0, 1, 2, 3, 4, 5, 6, 7, 7, 7]]
+    assert layerwise.encode(tokens).shape == (1, 10, 32)

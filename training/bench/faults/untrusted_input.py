@@ -74,7 +74,6 @@ class Strangers:
     def _page(self) -> tuple[Any, _Listener]:
         from streamlit.testing.v1 import AppTest
 
-        from apps.custom_graphs import Opened
         from kgqa.graph.storage.store import GraphStore
 
         graph = GraphStore.open(self.world.store)
@@ -83,7 +82,7 @@ class Strangers:
             "query_box(st.session_state['opened'])\n",
             default_timeout=120,
         )
-        page.session_state["opened"] = Opened(graph, dict(graph.manifest))
+        page.session_state["opened"] = graph
         return page.run(), _Listener()
 
     def _heavy_query(self, draw: Random, folder: Path) -> None:
