@@ -502,11 +502,12 @@ def _results(asked: Comparison, passage: str, order: Order, spans: Sequence[Cand
 
 
 def _subject(passage: str, clause: Clause) -> Span | None:
-    """What stands before the first auxiliary of a clause, if it is short."""
+    """What stands before the first auxiliary of a clause, if it is short and the value stands elsewhere."""
     aux = _AUX.search(passage, clause.start, clause.end)
     text = passage[clause.start : aux.start()].strip() if aux else ""
+    span = Span(clause.start, clause.start + len(text))
     is_short = 0 < len(text.split()) <= 8 and not _BOUNDARIES[3].search(text)
-    return Span(clause.start, clause.start + len(text)) if is_short else None
+    return span if is_short and _names(span, clause) else None
 
 
 def _names(span: Span, clause: Clause) -> bool:

@@ -82,6 +82,12 @@ def test_the_extreme_is_named_by_the_passage_where_the_reader_offers_no_span_in_
     found = compared("Which bridge is older?", passage)
     assert found is not None
     assert found.text == "The stone bridge over the mill race"
+    assert (
+        compared(
+            "Which bridge is older?", "The iron bridge dates from 1890. In 1742 the stone one was built."
+        )
+        is None
+    )
 
 
 def test_the_extreme_of_several_is_named_by_the_reader_and_its_values_are_the_reason() -> None:
