@@ -152,7 +152,7 @@ def knows_no_word(answer: Answer) -> bool:
     asked = {word for word, _, _ in words(question.text)}
     if not asked or asked & {word for word, _, _ in words(question.passage_text)}:
         return False
-    asked_in = language_of(question.text)
+    asked_in = language_of(question.text, question.passage_text)
     if asked_in != "en":  # no word list for Korean here; other languages have no entity links to go by
         return asked_in == "ko" and (answer.text is None or answer.confidence < CAUTION)
     return not any(is_known(word) or word in STOP_WORDS for word in asked)

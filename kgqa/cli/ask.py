@@ -267,7 +267,12 @@ def ask_server(
     paths = [*answer.evidence.paths, *(item.path for item in answer.items)]
     rows = [*body["evidence"]["paths"], *(item["path"] for item in body["items"])]
     sentences_of = {path: row["sentences"] for path, row in zip(paths, rows, strict=True) if path}
-    show(answer, caution, question_language(question.text), lambda _, path: sentences_of[path])
+    show(
+        answer,
+        caution,
+        question_language(question.text, question.passage_text),
+        lambda _, path: sentences_of[path],
+    )
 
 
 def read_passage(passage: str) -> str:

@@ -22,27 +22,40 @@ _OWN = {"ß": "de", "ä": "de", "ñ": "es", "¿": "es", "ç": "fr", "œ": "fr"}
 """Characters that are far more frequent in one of the languages than in the others."""
 
 
-def language_of(text: str) -> str:
-    """Language code of a text; English if there is no evidence. A name in another script is ignored if the text has
-    common words of a language.
+BESIDE = 1_000
+"""Characters of a passage that are looked at."""
+
+
+def language_of(text: str, passage: str = "") -> str:
+    """Language code of a text; English if there is no evidence. Where the text has as many common words of one language
+    as of another, the passage beside it decides. A name in another script is ignored if the text has common words of a
+    language.
 
     >>> [language_of(t) for t in ("무엇으로 땅을 팠니?", "Womit grabe ich?", "Who founded 하늘대학교?", "何で掘った？")]
     ['ko', 'de', 'en', 'ja']
+    >>> language_of("Was hob er auf?", "Er bückte sich."), language_of("Was Ann late?", "Er bückte sich.")
+    ('de', 'en')
     """
+    counts, beside = _counts(text), _counts(passage[:BESIDE])
+    best = max(counts, key=lambda code: (counts[code], beside[code], code == ENGLISH))
+    if counts[best]:
+        return best
+    return next((code for code, script in _SCRIPTS.items() if script.search(text)), best)
+
+
+def question_language(text: str, passage: str = "") -> str:
+    """Language code of a question: Korean if it has Hangul and does not begin like an English question, else
+    `language_of`."""
+    return KOREAN if is_korean_question(text) else language_of(text, passage)
+
+
+def _counts(text: str) -> dict[str, int]:
+    """The number of common words and marks of each language."""
     words = [word.lower() for word in _WORD.findall(text)]
     counts = {code: sum(word in common for word in words) for code, common in _common().items()}
     for mark, code in _OWN.items():
         counts[code] += mark in text.lower()
-    best = max(counts, key=lambda code: (counts[code], code == ENGLISH))
-    if counts[best]:
-        return best
-    return next((code for code, script in _SCRIPTS.items() if script.search(text)), ENGLISH)
-
-
-def question_language(text: str) -> str:
-    """Language code of a question: Korean if it has Hangul and does not begin like an English question, else
-    `language_of`."""
-    return KOREAN if is_korean_question(text) else language_of(text)
+    return counts
 
 
 @lru_cache(maxsize=1)

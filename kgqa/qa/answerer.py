@@ -214,7 +214,11 @@ class Answerer:
         return self._beside
 
     def _language(self, question: Question) -> str:
-        return question_language(question.text) if self.language == "auto" else self.language
+        return (
+            question_language(question.text, question.passage_text)
+            if self.language == "auto"
+            else self.language
+        )
 
     def language_of(self, question: Question) -> str:
         """The language in which a question is answered: its own if it is Korean or read by a multilingual reader, else

@@ -170,7 +170,7 @@ class ServedAnswerer:
 
     def language_of(self, question: Question) -> str:
         """The language in which a question is answered."""
-        return question_language(question.text)
+        return question_language(question.text, question.passage_text)
 
     def shown(self, answer: Answer) -> Answer:
         """The answer itself: the service returns its evidence in the question's language."""

@@ -47,6 +47,11 @@ def settled(page: Any) -> None:
     page.wait_for_function(SETTLED, polling=100)
 
 
+def gone(page: Any, selector: str) -> None:
+    """Wait until nothing matches; while the page is drawn anew an element may stand there twice."""
+    page.wait_for_function("selector => !document.querySelector(selector)", arg=selector)
+
+
 def go_to(page: Any, url: str) -> None:
     page.goto(url)
     page.locator("h1").first.wait_for()
@@ -94,6 +99,7 @@ def ask_example(page: Any, number: int) -> None:
 
 
 def downloaded(page: Any, button: Any) -> bytes:
+    settled(page)
     with page.expect_download() as download:
         button.click()
     return Path(download.value.path()).read_bytes()

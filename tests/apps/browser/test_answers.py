@@ -26,6 +26,8 @@ STAGE = """
 def ask(page: Any, say: Any, question: str) -> str:
     page.get_by_role("textbox", name=say("question"), exact=True).fill(question)
     page.get_by_role("button", name=say("ask_button"), exact=True).click()
+    # the answer before it may be there still
+    page.wait_for_function("asked => new URL(location).searchParams.get('q') === asked", arg=question)
     page.locator("[role=status][aria-live]").wait_for()
     settled(page)
     return str(page.locator("[role=status][aria-live]").inner_text())

@@ -17,6 +17,7 @@ from tab import (
     downloaded,
     fits,
     go_to,
+    gone,
     is_said_in,
     settled,
     visit,
@@ -60,7 +61,7 @@ def test_ask_why_what_if_upload_compare(page: Any, address: str, tmp_path: Path)
         page.get_by_role("button", name="Edits as Turtle").click()
     assert "urn:kgqa:added:" in Path(download.value.path()).read_text(encoding="utf-8")
     page.locator(".st-key-undo0 button").click()
-    page.locator(".before-after").wait_for(state="detached")
+    gone(page, ".before-after")
     settled(page)
     page.get_by_role("button", name="What if there were no").first.click()
     page.locator(".before-after").wait_for()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tab import MARKS, fits, go_to, serious_findings, settled, visit
+from tab import MARKS, fits, go_to, gone, serious_findings, settled, visit
 
 pytestmark = MARKS
 ENTER = """() => {
@@ -71,7 +71,7 @@ def test_a_fact_is_taken_away_in_the_picture_and_comes_back(page: Any, address: 
     settled(page)
     assert answer_of(page) == "trowel"
     assert page.evaluate(ENTER)  # a sign at once
-    page.locator(".before-after").wait_for()
+    page.locator(".before-after").first.wait_for()
     settled(page)
     assert page.locator(".before-after s").inner_text().startswith("trowel")
     assert page.locator("g.edge[id^=x] path[stroke-dasharray]").count() == 1  # once, for both directions
@@ -80,7 +80,7 @@ def test_a_fact_is_taken_away_in_the_picture_and_comes_back(page: Any, address: 
     assert not serious_findings(page, axe)
     page.locator("g.edge[id^=x]").first.focus()
     page.keyboard.press("Enter")
-    page.locator(".before-after").wait_for(state="detached")
+    gone(page, ".before-after")
     settled(page)
     assert answer_of(page) == "trowel"
 
