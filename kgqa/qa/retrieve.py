@@ -26,7 +26,7 @@ from kgqa.language.detect import ENGLISH, language_of
 from kgqa.limits.cancellation import check_cancelled
 from kgqa.models.collation.input_config import InputConfig
 from kgqa.models.dense_retrieval import FactEncoder, open_fact_index
-from kgqa.models.fact_map import MappedEncoder
+from kgqa.models.fact_map import GlossedEncoder, MappedEncoder
 from kgqa.models.load import LoadedReader
 from kgqa.qa.logical_forms.graph_index import GraphIndex
 from kgqa.qa.logical_forms.similarity import Similarity
@@ -84,8 +84,11 @@ class Retriever:
 
     @cached_property
     def multilingual_search(self) -> DenseSearch | None:
-        """Dense search for questions in other languages than English, by the multilingual encoder."""
-        encoder = self.question_encoder
+        """Dense search for questions in other languages than English, by the multilingual encoder beside the
+        English one for the labels of what they mention."""
+        encoder: FactEncoder | None = self.question_encoder
+        if self.question_encoder and self.encoder:
+            encoder = GlossedEncoder(self.question_encoder, self.encoder, self._glosses)
         return open_fact_index(self.whole, encoder, self._below) if encoder else None
 
     @property
@@ -186,10 +189,14 @@ class Retriever:
             return self.multilingual_search(texts)
         if self.dense_search is None:
             return ()
-        if language:
-            mentioned = [[m.entities[0] for m in mentions] for mentions in self.linker.link_many(texts)]
-            texts = [" ".join(self.whole.labels(np.array(ids, dtype=np.int32))) for ids in mentioned]
-        return self.dense_search(texts)
+        return self.dense_search(self._glosses(texts) if language else texts)
+
+    def _glosses(self, texts: Sequence[str]) -> list[str]:
+        """The (preferred) labels of the concepts that each text mentions."""
+        language = language_of(texts[0]) if self.language == "auto" else self.language
+        found = self.linker.link_many(texts, "" if language == ENGLISH else language)
+        mentioned = [[m.entities[0] for m in mentions] for mentions in found]
+        return [" ".join(self.whole.labels(np.array(ids, dtype=np.int32))) for ids in mentioned]
 
 
 def retrieve(states: QAStates, retriever: Retriever) -> QAStates:

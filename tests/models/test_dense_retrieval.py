@@ -12,6 +12,7 @@ from kgqa.graph.storage.store import GraphStore
 from kgqa.models import dense_retrieval
 from kgqa.models.collation.input_config import InputConfig
 from kgqa.models.dense_retrieval import FactEncoder, index_file, make_index, open_fact_index, verbalize_facts
+from kgqa.models.fact_map import GlossedEncoder
 from kgqa.qa.retrieve import Retriever
 from kgqa.settings import FACT_ENCODER, INDEXES
 from kgqa.types import Question, Triple
@@ -137,3 +138,14 @@ def test_questions_in_other_languages_find_facts_by_the_multilingual_encoder(gra
     assert "smoker" in of_any.find(question)[0].labels
     assert near(of_any.with_edits()) > 0.5
     assert near(Retriever(graph, InputConfig(), encoder=Words(), question_encoder=German())) == 0
+
+
+def test_a_gloss_is_added_to_the_vector_of_a_text(graph) -> None:
+    glossed = GlossedEncoder(
+        German(), Words(), lambda texts: ["smoker" if "Bienen" in text else "" for text in texts]
+    )
+    with_gloss, without = glossed.encode(["Bienen", "Blumen"])
+    assert with_gloss @ Words().encode(["smoker"])[0] > 0.3 and np.allclose(
+        without, German().encode(["Blumen"])[0]
+    )
+    assert np.allclose(np.linalg.norm([with_gloss, without], axis=1), 1)

@@ -7,12 +7,13 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from itertools import islice
 from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
 
-from kgqa.graph.linking.label_keys import noun_of
+from kgqa.graph.linking.label_keys import keys_of, noun_of, plain_key
 from kgqa.graph.linking.normalize import (
     ABBREVIATIONS,
     ARTICLES,
@@ -23,7 +24,9 @@ from kgqa.graph.linking.normalize import (
     PARTICLES,
     PASSIVE,
     STOP_WORDS,
+    STOP_WORDS_OF,
     SUBJECTS,
+    WORD,
     dictionary_form,
     has_analyser,
     is_hangul,
@@ -115,12 +118,13 @@ def _korean_form(text: str, word: str, start: int, end: int) -> _Form:
 
 @lru_cache(maxsize=100_000)
 def _foreign_form(word: str, language: str) -> _Form:
-    """A word of a text in another language: its base form in that language, also without an elided article, comes
-    before those of English."""
-    form = _form(word)
+    """A word of a text in another language, with its base forms in that language, also without an elided article."""
     whole = re.split("['’]", word)[-1]
-    bases = (lemma(whole, language), lemma(whole.capitalize(), language), whole)  # German nouns have capitals
-    return form._replace(stems=(*dict.fromkeys(bases), *form.stems))
+    bases = {whole: None}
+    if language in LEMMATIZED:  # German nouns have capitals
+        bases |= dict.fromkeys((lemma(whole, language), lemma(whole.capitalize(), language)))
+    stop = not STOP_WORDS_OF[language].isdisjoint((word, whole))
+    return _Form(word, word, (), tuple(bases), stop, False, not stop, False, False)
 
 
 def _read(text: str, language: str = "", pieces: Sequence[tuple[str, int, int]] | None = None) -> _Words:
@@ -138,7 +142,7 @@ def _read(text: str, language: str = "", pieces: Sequence[tuple[str, int, int]] 
         if korean:
             form = _korean_form(text, word, start, end)
         else:
-            form = _foreign_form(word, language) if language in LEMMATIZED else _form(word)
+            form = _foreign_form(word, language) if language in STOP_WORDS_OF else _form(word)
         found.forms.append(form)
         found.starts.append(start)
         found.ends.append(end)
@@ -167,6 +171,7 @@ class Linker:
         self.max_candidates = max_candidates
         self.nearest = nearest
         self._found: Entities = {}
+        self._own_keys: dict[tuple[int, str], frozenset[str]] = {}
         self._relation_words: set[str] = set()
         self._relations_read = 0
 
@@ -190,10 +195,10 @@ class Linker:
         wanted: dict[str, list[str]] = {}
         grams = [list(self._grams(text, found, wanted)) for text in read]
         if wanted:
-            self._look_up(wanted, found)
+            self._look_up(wanted, found, language)
         chosen = [_choose(text, list_, found) for text, list_ in zip(read, grams, strict=True)]
         self._by_part(texts, read, chosen)
-        if self.nearest is not None:
+        if self.nearest is not None and not language:  # it knows the preferred labels
             self._fill(texts, read, chosen)
         return [
             sorted(self._without_people(text, mentions), key=lambda m: (m.start, -m.end, m.entities))
@@ -210,7 +215,8 @@ class Linker:
         known = self.graph.find([lowered[a:b] for a, b in spans])
         ends: dict[int, int] = {}
         for (a, b), ids in cancellable(list(zip(spans, known, strict=True))):
-            if len(ids) and (b - a > 1 or text[a] >= FIRST_IDEOGRAPH):
+            whole = WORD.fullmatch(text, a, b)  # keys are without punctuation
+            if whole and len(ids) and (b - a > 1 or text[a] >= FIRST_IDEOGRAPH):
                 ends[a] = b  # the longest comes last
         at = 0
         while at < len(text):
@@ -282,20 +288,30 @@ class Linker:
                 wanted[name] = _bases([forms[i] for i in run])
             yield run, name, True
 
-    def _look_up(self, wanted: dict[str, list[str]], found: Entities) -> None:
+    def _look_up(self, wanted: dict[str, list[str]], found: Entities, language: str) -> None:
         keys = list(dict.fromkeys(key for list_ in wanted.values() for key in list_))
         known: dict[str, tuple[int, ...]] = {}
         for at in range(0, len(keys), _AT_ONCE):
             check_cancelled()
             part = keys[at : at + _AT_ONCE]
-            found_here = (tuple(ids[: self.max_candidates].tolist()) for ids in self.graph.find(part))
-            known.update(zip(part, found_here, strict=True))
+            for key, entities in zip(part, self.graph.find(part), strict=True):
+                same = (i for i in entities.tolist() if not language or self._is_called(i, key, language))
+                known[key] = tuple(islice(same, self.max_candidates))
         for name, list_ in wanted.items():
             own = [ids for key in list_ if (ids := known[key])]
             if len(own) > 1 and not is_hangul(list_[0][-1:]):
                 found[name] = tuple(dict.fromkeys(i for ids in own for i in ids))[: self.max_candidates]
             else:  # the first key that matches: a Korean word with fewer particles removed is more probable
                 found[name] = own[0] if own else ()
+
+    def _is_called(self, entity: int, key: str, language: str) -> bool:
+        """Whether a concept has this name in the language, or none in it at all: German "die" is no dice."""
+        if (keys := self._own_keys.get((entity, language))) is None:
+            labels = self.graph.all_labels(entity)
+            own = [label.text for label in labels if label.language.split("-")[0] == language]
+            keys = frozenset(key for text in own for key in keys_of(text))
+            self._own_keys[entity, language] = keys
+        return not keys or plain_key(key) in keys
 
     def _by_part(self, texts: Sequence[str], read: list[_Words], chosen: list[list[Mention]]) -> None:
         """Link parts of names: "Curie" for Marie Curie, "1867" for a date in that year, "the goulash" for a

@@ -114,6 +114,8 @@ def split_local_name(name: str) -> str:
 # English function words: those that link to nothing by themselves, and those that may be part of a concept.
 
 _TABLE = tomllib.loads(Path(__file__).with_name("function_words.toml").read_text(encoding="utf-8"))
+STOP_WORDS_OF = {code: frozenset(words.split()) for code, words in _TABLE.pop("other").items()}
+"""Words of other languages that link to nothing by themselves, by code."""
 _WORDS = {name: frozenset(words.split()) for name, words in _TABLE.items()}
 
 ABBREVIATIONS = _WORDS["abbreviations"]

@@ -215,3 +215,21 @@ def test_words_of_other_languages_are_found_inflected_elided_or_without_blanks()
         (mentions,) = Linker(graph).link_many([text], language)
         found = {text[m.start : m.end]: graph.labels(np.array(m.entities)) for m in mentions}
         assert found.get(surface) == [name], text
+
+
+def test_a_concept_is_found_by_its_names_in_the_language_alone():
+    """German "die" is no dice and "Rat" no rat, unless a graph has no German for it."""
+    labels = [
+        Label("x:dice", "die"),
+        Label("x:dice", "Würfel", "de"),
+        Label("x:rat", "rat"),
+        Label("x:b", "Ben Ness"),
+    ]
+    labels += [Label("x:rat", "Ratte", "de"), Label("x:advice", "advice"), Label("x:advice", "Rat", "de")]
+    graph = GraphStore.from_triples(
+        [Triple(f"x:{n}", "x:near", "x:b") for n in ("dice", "rat", "advice")], labels
+    )
+    text = "Die Frau gibt Ben Ness einen Rat und keine Ratten."
+    (mentions,) = Linker(graph).link_many([text], "de")
+    found = {text[m.start : m.end]: graph.labels(np.array(m.entities)) for m in mentions}
+    assert found == {"Ben Ness": ["Ben Ness"], "Rat": ["advice"], "Ratten": ["rat"]}
