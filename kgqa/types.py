@@ -278,8 +278,9 @@ class KnowledgeGraph(Protocol):
     def types_of(self, entities: Ints) -> Ints:
         """Type of each entity as an index into `type_names`, -1 if unknown (local, never a round trip)."""
 
-    def find(self, surfaces: Sequence[str]) -> list[Ints]:
-        """Entities whose label equals each surface form, as written or normalised, best first."""
+    def find(self, surfaces: Sequence[str], language: str = "") -> list[Ints]:
+        """Entities whose label equals each surface form, as written or normalised, best first; in a language, those
+        that have labels in it by these alone (not asked of a remote graph)."""
 
     def find_parts(self, words: Sequence[str]) -> list[Ints]:
         """Entities whose name contains each word (lower case); none if there are many, or for a remote graph."""

@@ -110,9 +110,9 @@ class OverlayGraph:
         found[known] = self.base.types_of(entities[known])
         return found
 
-    def find(self, surfaces: Sequence[str]) -> list[Ints]:
+    def find(self, surfaces: Sequence[str], language: str = "") -> list[Ints]:
         """Entities with each surface form as a label, those of the base graph first."""
-        found = self.base.find(surfaces)
+        found = self.base.find(surfaces, language)
         if not self._new:
             return found
         keys = [normalise(label) for _, label in self._new]

@@ -90,7 +90,7 @@ class SparqlGraph:
     type_names: Sequence[str] = ()
     entity_count = None
 
-    def find(self, surfaces: Sequence[str]) -> list[Ints]:
+    def find(self, surfaces: Sequence[str], language: str = "") -> list[Ints]:
         """Entities with each surface form as a label; those with it as preferred label come first."""
         keys = [plain_key(surface) for surface in surfaces]
         spellings = {key: " ".join(surface.split()) for key, surface in zip(keys, surfaces, strict=True)}

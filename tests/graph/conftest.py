@@ -63,7 +63,7 @@ class ToyGraph:
     def id(self, name: str) -> int:
         return self._names.index(name)
 
-    def find(self, surfaces: Sequence[str]) -> list[Ints]:
+    def find(self, surfaces: Sequence[str], language: str = "") -> list[Ints]:
         self.asked.append("find")
         found = [sorted(set(self._keys.get(s, ())), key=lambda i: (-self._degree[i], i)) for s in surfaces]
         return [np.array(ids, dtype=np.int32) for ids in found]

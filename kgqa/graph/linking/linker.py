@@ -7,13 +7,12 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from itertools import islice
 from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
 
-from kgqa.graph.linking.label_keys import keys_of, noun_of, plain_key
+from kgqa.graph.linking.label_keys import noun_of
 from kgqa.graph.linking.normalize import (
     ABBREVIATIONS,
     ARTICLES,
@@ -171,7 +170,6 @@ class Linker:
         self.max_candidates = max_candidates
         self.nearest = nearest
         self._found: Entities = {}
-        self._own_keys: dict[tuple[int, str], frozenset[str]] = {}
         self._relation_words: set[str] = set()
         self._relations_read = 0
 
@@ -186,7 +184,7 @@ class Linker:
         mentions: "dig the foundation" mentions that event and a foundation.
         """
         spaceless = language in SPACELESS
-        read = [_read(text, language, self._pieces(text) if spaceless else None) for text in texts]
+        read = [_read(text, language, self._pieces(text, language) if spaceless else None) for text in texts]
         if len(self._found) > _MEMO_SIZE:
             self._found = {}
         # A local reference, since another thread may replace the cache. Korean is not cached: the analysis of
@@ -205,14 +203,14 @@ class Linker:
             for text, mentions in zip(texts, chosen, strict=True)
         ]
 
-    def _pieces(self, text: str) -> list[tuple[str, int, int]]:
+    def _pieces(self, text: str, language: str) -> list[tuple[str, int, int]]:
         """The labels that a text without blanks between its words holds, with their character ranges: from the left,
         the longest first."""
         lowered, found = text.lower() if len(text.lower()) == len(text) else text, []
         spans = [
             (a, b) for a in range(len(text)) for b in range(a + 1, min(len(text), a + LONGEST_PIECE) + 1)
         ]
-        known = self.graph.find([lowered[a:b] for a, b in spans])
+        known = self.graph.find([lowered[a:b] for a, b in spans], language)
         ends: dict[int, int] = {}
         for (a, b), ids in cancellable(list(zip(spans, known, strict=True))):
             whole = WORD.fullmatch(text, a, b)  # keys are without punctuation
@@ -294,24 +292,15 @@ class Linker:
         for at in range(0, len(keys), _AT_ONCE):
             check_cancelled()
             part = keys[at : at + _AT_ONCE]
-            for key, entities in zip(part, self.graph.find(part), strict=True):
-                same = (i for i in entities.tolist() if not language or self._is_called(i, key, language))
-                known[key] = tuple(islice(same, self.max_candidates))
+            entities = self.graph.find(part, language) if language else self.graph.find(part)
+            found_here = (tuple(ids[: self.max_candidates].tolist()) for ids in entities)
+            known.update(zip(part, found_here, strict=True))
         for name, list_ in wanted.items():
             own = [ids for key in list_ if (ids := known[key])]
             if len(own) > 1 and not is_hangul(list_[0][-1:]):
                 found[name] = tuple(dict.fromkeys(i for ids in own for i in ids))[: self.max_candidates]
             else:  # the first key that matches: a Korean word with fewer particles removed is more probable
                 found[name] = own[0] if own else ()
-
-    def _is_called(self, entity: int, key: str, language: str) -> bool:
-        """Whether a concept has this name in the language, or none in it at all: German "die" is no dice."""
-        if (keys := self._own_keys.get((entity, language))) is None:
-            labels = self.graph.all_labels(entity)
-            own = [label.text for label in labels if label.language.split("-")[0] == language]
-            keys = frozenset(key for text in own for key in keys_of(text))
-            self._own_keys[entity, language] = keys
-        return not keys or plain_key(key) in keys
 
     def _by_part(self, texts: Sequence[str], read: list[_Words], chosen: list[list[Mention]]) -> None:
         """Link parts of names: "Curie" for Marie Curie, "1867" for a date in that year, "the goulash" for a

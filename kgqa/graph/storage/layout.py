@@ -48,6 +48,8 @@ ARRAYS = {
 }
 MAX_OF_PART = 3
 """Maximum number of entities with a word in their name for the word alone to find them."""
+FOREIGN = "\1"
+"""Prefix of the key of a label in another language that is another entity's label in the main one."""
 _AT_ONCE = 50_000
 
 _Keys = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
@@ -73,8 +75,9 @@ def write_index(
 ) -> None:
     """Write `key_hash` and `key_entity`: the keys of all names, labels and parts of names.
 
-    The entities of a key are sorted by rank, then by degree. A label in another language is left out if it is also
-    another entity's label in the main language: German "Gift" (poison) must not be found by English "gift". `degrees`
+    The entities of a key are sorted by rank, then by degree. A label in another language that is also another entity's
+    label in the main language has its key marked by `FOREIGN`: German "Gift" (poison) must not be found by English
+    "gift". `degrees`
     is (V,), `foreign` (L,); entities in `foreign_only` (V,) have labels only in other languages, so they are also found
     by the words of their name.
     """
@@ -98,10 +101,22 @@ def write_index(
     _, place = np.unique(key, return_inverse=True)
     known = np.bincount(place, rank < _FOREIGN) > 0
     kept = (rank < _FOREIGN) | ~known[place]
-    key, entity, rank = key[kept], entity[kept], rank[kept]
+    if not kept.all():
+        marked = _marked(_labels(folder, foreign, foreign_only), np.unique(key[~kept]))
+        key, entity, rank = _distinct([(key[kept], entity[kept], rank[kept]), *marked])
     order = np.lexsort((entity, -degrees[entity], rank, key))
     key[order].tofile(folder / "key_hash.bin")
     entity[order].tofile(folder / "key_entity.bin")
+
+
+def _marked(chunks: Iterable[list[tuple[int, str, int]]], left_out: NDArray[Any]) -> Iterator[_Keys]:
+    """Marked keys of the labels in other languages whose own keys are among `left_out` (sorted)."""
+    for labels in chunks:
+        rows = [(key, entity) for entity, text, rank in labels if rank == _FOREIGN for key in keys_of(text)]
+        hashes = hash_keys(key for key, _ in rows)
+        place = np.searchsorted(left_out, hashes).clip(max=len(left_out) - 1)
+        at = np.flatnonzero(left_out[place] == hashes).tolist()
+        yield _hashed((FOREIGN + rows[n][0], rows[n][1], _FOREIGN) for n in at)
 
 
 def _texts(folder: Path, name: str) -> Iterator[tuple[int, list[str]]]:

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from kgqa.graph.formats import SUFFIXES
 from kgqa.graph.formats.source_files import bare_suffix
-from kgqa.graph.linking.label_keys import PART, default_label, hash_keys, plain_key
-from kgqa.graph.storage.layout import ARRAYS, MANIFEST, described, read_manifest
+from kgqa.graph.linking.label_keys import PART, default_label, hash_keys, keys_of, plain_key
+from kgqa.graph.storage.layout import ARRAYS, FOREIGN, MANIFEST, described, read_manifest
 from kgqa.graph.storage.writer import write_store
 from kgqa.types import DamagedError, Edges, InputError, Ints, Label, Relation, Triple
 
@@ -220,12 +220,27 @@ class GraphStore:
             return np.full(len(entities), -1, dtype=np.int32)
         return column.take(entities).astype(np.int32) - 1
 
-    def find(self, surfaces: Sequence[str]) -> list[Ints]:
+    def find(self, surfaces: Sequence[str], language: str = "") -> list[Ints]:
         """Entities with each surface form, plain or normalized, as a key.
 
-        Those with exactly this preferred label come first; then they are sorted by degree, highest first.
+        Those with exactly this preferred label come first; then they are sorted by degree, highest first. With a
+        `language`, an entity that has labels in it is found by these alone: German "die" is no dice.
         """
-        return self._look_up([plain_key(surface) for surface in surfaces])
+        keys = [plain_key(surface) for surface in surfaces]
+        found = self._look_up(keys)
+        if not language:
+            return found
+        others = self._look_up([FOREIGN + key for key in keys])
+        both = [np.concatenate(pair) for pair in zip(others, found, strict=True)]
+        return [
+            ids[[self._is_called(entity, key, language) for entity in ids.tolist()]] if len(ids) else ids
+            for key, ids in zip(keys, both, strict=True)
+        ]
+
+    def _is_called(self, entity: int, key: str, language: str) -> bool:
+        """Whether an entity has this name in the language, or none in it at all."""
+        own = [label.text for label in self.all_labels(entity) if label.language.split("-")[0] == language]
+        return not own or any(key in keys_of(text) for text in own)
 
     def find_parts(self, words: Sequence[str]) -> list[Ints]:
         """Entities with each (lower-case) word in their name: "curie" finds Marie Curie; empty for frequent words."""

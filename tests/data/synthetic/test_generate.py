@@ -52,7 +52,7 @@ class Toy:
         self.table, self.rows = list(table), np.array(rows, dtype=np.int32).reshape(-1, 3)
         self.entity_count = len(table)
 
-    def find(self, surfaces: list[str]) -> list[Ints]:
+    def find(self, surfaces: list[str], language: str = "") -> list[Ints]:
         raise AssertionError("not asked")
 
     def neighbours(self, entities: Ints, limit: int | None = None) -> Edges:
