@@ -60,6 +60,18 @@ class FactMap(NamedTuple):
         return layer
 
 
+class _Reached(Exception):
+    """The layer that was waited for has states (n, T, d); the layers above it are not needed."""
+
+    def __init__(self, states: Tensor) -> None:
+        super().__init__()
+        self.states = states
+
+
+def _stop(_layer: nn.Module, _inputs: object, output: Tensor | tuple[Tensor, ...]) -> None:
+    raise _Reached(output if isinstance(output, Tensor) else output[0])
+
+
 class MappedEncoder(FactEncoder):
     """A multilingual encoder whose unit mean vectors, from one of its layers, are mapped into the space of a fact
     encoder."""
@@ -105,17 +117,14 @@ class MappedEncoder(FactEncoder):
 
     def states(self, batch: TextBatch) -> Tensor:
         """States (n, T, d) of the map's layer, and of the layer on top of it."""
-        found: list[Tensor] = []
-
-        def keep(_layer: nn.Module, _inputs: object, output: Tensor | tuple[Tensor, ...]) -> None:
-            found.append(output if isinstance(output, Tensor) else output[0])
-
-        handle = self.layer.register_forward_hook(keep)
+        handle = self.layer.register_forward_hook(_stop)
         try:
             super().states(batch)
+            raise AssertionError("the layer was not reached")
+        except _Reached as reached:
+            states = reached.states.float()
         finally:
             handle.remove()
-        states = found[0].float()
         if self.top is not None and batch.attention_mask is not None:
             states = self.top(states, src_key_padding_mask=~batch.attention_mask.bool())
         return states
