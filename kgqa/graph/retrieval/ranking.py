@@ -39,6 +39,28 @@ def _question_types() -> list[_QuestionType]:
     ]
 
 
+@cache
+def _question_words() -> dict[str, list[tuple[re.Pattern[str], str]]]:
+    table = tomllib.loads(Path(__file__).with_name("question_words.toml").read_text(encoding="utf-8"))
+    bound = {code: "" if code in ("ja", "ko") else r"\b" for code in table}
+    return {
+        code: [
+            (re.compile(bound[code] + re.escape(asked) + bound[code]), said) for asked, said in rows.items()
+        ]
+        for code, rows in table.items()
+    }
+
+
+def asked_in_english(question: str, language: str) -> str:
+    """The English words that ask as those of a question in another language do.
+
+    >>> asked_in_english("Womit gräbt sie?", "de"), asked_in_english("どこで掘った？", "ja")
+    ('with what tool', 'where')
+    """
+    text = question.lower()
+    return " ".join(said for asked, said in _question_words().get(language, []) if asked.search(text))
+
+
 @dataclass(frozen=True, slots=True)
 class AskedEnds:
     """Marked ends of relations; column 0 is the head, column 1 the tail.
@@ -105,9 +127,8 @@ def type_likelihood(question: str, type_names: Sequence[str], types: Ints) -> ND
 
 def _expected(question: str, type_names: tuple[str, ...]) -> NDArray[np.float64] | None:
     """(K,) probability of each answer type; None if no word of the question is in the table."""
-    every, rows, same = _weights(type_names)
+    every, rows = _weights(type_names)
     asked_words = {lemma(word) for word, _, _ in words(question)}
-    asked_words |= {english for korean, english in same.items() if korean in question}
     known = [rows[word] for word in sorted(asked_words) if word in rows]
     if not known:
         return None
@@ -119,9 +140,8 @@ def _expected(question: str, type_names: tuple[str, ...]) -> NDArray[np.float64]
 @cache
 def _weights(
     type_names: tuple[str, ...],
-) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]], dict[str, str]]:
-    """Weights (K,) over the graph's types: the bias, those of each word; and Korean words with their
-    equivalents."""
+) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
+    """Weights (K,) over the graph's types: the bias, and those of each word."""
     table = tomllib.loads(_TABLE.read_text(encoding="utf-8"))
 
     def row(word_weights: dict[str, float]) -> NDArray[np.float64]:
@@ -130,7 +150,6 @@ def _weights(
     return (
         row(table["any"]),
         {word: row(word_weights) for word, word_weights in table["words"].items()},
-        table["same"],
     )
 
 

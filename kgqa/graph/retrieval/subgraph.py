@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgqa.graph.linking.linker import Linker
-from kgqa.graph.linking.normalize import STOP_WORDS, lemma, words
+from kgqa.graph.linking.normalize import STOP_WORDS, is_korean, lemma, words
 from kgqa.graph.retrieval.dense import FactHits, fused_ranks, nearest_concepts
 from kgqa.graph.retrieval.expansion import (
     Expansion,
@@ -27,6 +27,7 @@ from kgqa.graph.retrieval.expansion import (
 from kgqa.graph.retrieval.label_languages import relabelled, with_other_names
 from kgqa.graph.retrieval.ranking import (
     asked_ends,
+    asked_in_english,
     ranker,
     score_bridges,
     score_context,
@@ -201,14 +202,20 @@ def retrieve(
     also = join([own.edges for own in hits]) if hits else None
     reached = expand(graph, everyone, columns, _EXPANSION, also)
     relations = graph.relations
-    wanted, vague = asked_ends(question.text, relations), vague_relations(relations)
+    asked = question.text
+    if code := language or ("ko" if is_korean(asked) else ""):
+        named = (
+            graph.labels(np.array([m.entities[0] for m in mentions[0]], dtype=np.int32)) if language else []
+        )
+        asked = " ".join([asked_in_english(asked, code), *named])
+    wanted, vague = asked_ends(asked, relations), vague_relations(relations)
     # without answer types: choices show which type is asked for, and an endpoint would need too many queries
     plain = bool(question.choices) or graph.is_remote
     weights = weights_for(graph)
     weights = ranker("edited") if plain and "kind" in weights else weights
     likelihood = None
     if "kind" in weights:
-        likelihood = type_likelihood(question.text, graph.type_names, graph.types_of(reached.ids))
+        likelihood = type_likelihood(asked, graph.type_names, graph.types_of(reached.ids))
     context = score_context(
         reached,
         columns[:, 0],

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kgqa.graph.linking.linker import Linker
-from kgqa.graph.retrieval.ranking import asked_ends, type_likelihood, vague_relations
+from kgqa.graph.retrieval.ranking import asked_ends, asked_in_english, type_likelihood, vague_relations
 from kgqa.graph.retrieval.subgraph import retrieve
 from kgqa.graph.storage.store import GraphStore
 from kgqa.graph.storage.writer import write_store
@@ -35,8 +35,12 @@ HEAD, TAIL = 0, 1
         ("What does she need for it?", "ex:usedFor", HEAD),
         ("Who was sent for?", "ex:hasAgent", TAIL),
         ("How did Rosa feel?", "ex:hasEmotion", TAIL),
-        ("어디에 있나?", "ex:atLocation", TAIL),
-        ("무엇으로 팠나?", "ex:hasInstrument", TAIL),
+        (asked_in_english("어디에 있나?", "ko"), "ex:atLocation", TAIL),
+        (asked_in_english("무엇으로 팠나?", "ko"), "ex:hasInstrument", TAIL),
+        (asked_in_english("Womit gräbt sie den Garten um?", "de"), "ex:usedFor", HEAD),
+        (asked_in_english("¿Dónde está la pala?", "es"), "ex:atLocation", TAIL),
+        (asked_in_english("Que ressent-elle ?", "fr"), "ex:hasEmotion", TAIL),
+        (asked_in_english("なぜ泣いた？", "ja"), "ex:causes", HEAD),
     ],
 )
 def test_questions_ask_for_an_end_of_a_relation(question, relation, end):
@@ -67,8 +71,8 @@ KINDS = ("clothing", "feeling", "person", "place", "tool")
         ("Who did it?", "person"),
         ("How did they feel?", "feeling"),
         ("What did he put on his head? What did he wear?", "clothing"),
-        ("그는 어디에 있었을까?", "place"),
-        ("누가 도왔을까?", "person"),
+        (asked_in_english("그는 어디에 있었을까?", "ko"), "place"),
+        (asked_in_english("누가 도왔을까?", "ko"), "person"),
     ],
 )
 def test_the_words_of_a_question_tell_the_kind_of_its_answer(question: str, kind: str) -> None:
