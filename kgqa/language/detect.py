@@ -1,13 +1,10 @@
-"""Language detection by script and most frequent words."""
+"""Language detection by script and function words."""
 
 from __future__ import annotations
 
 import re
-import tomllib
-from functools import lru_cache
-from pathlib import Path
 
-from kgqa.graph.linking.normalize import is_korean_question
+from kgqa.graph.linking.normalize import STOP_WORDS, STOP_WORDS_OF, is_korean_question
 
 ENGLISH, KOREAN = "en", "ko"
 _SCRIPTS = {
@@ -22,25 +19,33 @@ _OWN = {"ß": "de", "ä": "de", "ñ": "es", "¿": "es", "ç": "fr", "œ": "fr"}
 """Characters that are far more frequent in one of the languages than in the others."""
 
 
+_FUNCTION_WORDS = {
+    ENGLISH: STOP_WORDS,
+    **{code: words for code, words in STOP_WORDS_OF.items() if code not in _SCRIPTS},
+}
 BESIDE = 1_000
 """Characters of a passage that are looked at."""
 
 
 def language_of(text: str, passage: str = "") -> str:
-    """Language code of a text; English if there is no evidence. Where the text has as many common words of one language
-    as of another, the passage beside it decides. A name in another script is ignored if the text has common words of a
-    language.
+    """Language code of a text; English if there is no evidence. Where the text has as many function words of one
+    language as of another, the passage beside it decides, then the dictionaries of simplemma. A name in another script
+    is ignored if the text has function words of a language.
 
-    >>> [language_of(t) for t in ("무엇으로 땅을 팠니?", "Womit grabe ich?", "Who founded 하늘대학교?", "何で掘った？")]
+    >>> [language_of(t) for t in ("무엇으로 땅을 팠니?", "Was fehlt?", "Who founded 하늘대학교?", "何で掘った？")]
     ['ko', 'de', 'en', 'ja']
-    >>> language_of("Was hob er auf?", "Er bückte sich."), language_of("Was Ann late?", "Er bückte sich.")
+    >>> language_of("Was hob Ann?", "Sie bückte sich."), language_of("Was Ann late?", "She ran.")
     ('de', 'en')
     """
     counts, beside = _counts(text), _counts(passage[:BESIDE])
-    best = max(counts, key=lambda code: (counts[code], beside[code], code == ENGLISH))
-    if counts[best]:
-        return best
-    return next((code for code, script in _SCRIPTS.items() if script.search(text)), best)
+    most = max((counts[code], beside[code]) for code in counts)
+    if most[0]:
+        best = [code for code in counts if (counts[code], beside[code]) == most]
+        return (
+            best[0] if len(best) == 1 else max(best, key=lambda code: (_known(text, code), code == ENGLISH))
+        )
+    by_script = (code for code, script in _SCRIPTS.items() if script.search(text))
+    return next(by_script, max(beside, key=lambda code: (beside[code], code == ENGLISH)))
 
 
 def question_language(text: str, passage: str = "") -> str:
@@ -50,16 +55,21 @@ def question_language(text: str, passage: str = "") -> str:
 
 
 def _counts(text: str) -> dict[str, int]:
-    """The number of common words and marks of each language."""
-    words = [word.lower() for word in _WORD.findall(text)]
-    counts = {code: sum(word in common for word in words) for code, common in _common().items()}
+    """The number of function words and marks of each language."""
+    words = _words(text)
+    counts = {code: sum(word in own for word in words) for code, own in _FUNCTION_WORDS.items()}
     for mark, code in _OWN.items():
         counts[code] += mark in text.lower()
     return counts
 
 
-@lru_cache(maxsize=1)
-def _common() -> dict[str, frozenset[str]]:
-    """The most frequent words of questions by language."""
-    table = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-    return {code: frozenset(words.split()) for code, words in table.items()}
+def _words(text: str) -> list[str]:
+    """Lower-cased words, without an elided article or pronoun before them, which are words too."""
+    return [part for word in _WORD.findall(text) for part in re.split("['’]", word.lower()) if part]
+
+
+def _known(text: str, language: str) -> int:
+    """The number of words that are in a language's dictionary."""
+    import simplemma
+
+    return sum(simplemma.is_known(word, lang=language) for word in _WORD.findall(text))

@@ -28,8 +28,10 @@ from kgqa.graph.linking.normalize import (
     WORD,
     dictionary_form,
     has_analyser,
+    has_japanese_analyser,
     is_hangul,
     is_korean,
+    japanese_words,
     lemma,
     people,
     stems,
@@ -79,7 +81,8 @@ class _Words(NamedTuple):
 LEMMATIZED = frozenset({"de", "es", "fr"})
 """Languages whose words are also looked up in the base form that simplemma gives them."""
 SPACELESS = frozenset({"ja"})
-"""Languages without blanks between words: their texts are cut into labels of the graph."""
+"""Languages without blanks between words: their texts are cut into labels of the graph (with the extra `ja` after an
+analysis of their words)."""
 LONGEST_PIECE = 10
 FIRST_IDEOGRAPH = "\u3400"
 """A single character before it (kana, letters) is no word."""
@@ -150,6 +153,27 @@ def _read(text: str, language: str = "", pieces: Sequence[tuple[str, int, int]] 
     return found
 
 
+def _spans(text: str) -> list[tuple[str, int, int]]:
+    """Surface forms that may be labels within a text without blanks, with their character ranges: runs of words as
+    written and with the last in its dictionary form or, without an analyser, all short runs of characters."""
+    if not has_japanese_analyser():
+        return [
+            (text[a:b], a, b)
+            for a in range(len(text))
+            for b in range(a + 1, min(len(text), a + LONGEST_PIECE) + 1)
+            if WORD.fullmatch(text, a, b) and (b - a > 1 or text[a] >= FIRST_IDEOGRAPH)
+        ]
+    read, found = japanese_words(text), []
+    for n, first in enumerate(cancellable(read)):
+        for last in read[n:] if first.content else ():
+            if last.end - first.start > LONGEST_PIECE:
+                break
+            key = text[first.start : last.start]
+            forms = dict.fromkeys((key + text[last.start : last.end], key + last.base))
+            found += [(form, first.start, last.end) for form in forms if WORD.fullmatch(form)]
+    return found
+
+
 class Linker:
     """Links text to the concepts of a graph.
 
@@ -204,24 +228,19 @@ class Linker:
         ]
 
     def _pieces(self, text: str, language: str) -> list[tuple[str, int, int]]:
-        """The labels that a text without blanks between its words holds, with their character ranges: from the left,
-        the longest first."""
-        lowered, found = text.lower() if len(text.lower()) == len(text) else text, []
-        spans = [
-            (a, b) for a in range(len(text)) for b in range(a + 1, min(len(text), a + LONGEST_PIECE) + 1)
-        ]
-        known = self.graph.find([lowered[a:b] for a, b in spans], language)
-        ends: dict[int, int] = {}
-        for (a, b), ids in cancellable(list(zip(spans, known, strict=True))):
-            whole = WORD.fullmatch(text, a, b)  # keys are without punctuation
-            if whole and len(ids) and (b - a > 1 or text[a] >= FIRST_IDEOGRAPH):
-                ends[a] = b  # the longest comes last
-        at = 0
-        while at < len(text):
-            end = ends.get(at, at + 1)
-            if at in ends:
-                found.append((lowered[at:end], at, end))
-            at = end
+        """The labels that a text without blanks between its words holds, as they are in the graph, with their character
+        ranges: from the left, the longest first."""
+        spans = _spans(text.lower() if len(text.lower()) == len(text) else text)
+        known = self.graph.find([key for key, _, _ in spans], language)
+        longest: dict[int, tuple[str, int]] = {}
+        for (key, start, end), ids in cancellable(list(zip(spans, known, strict=True))):
+            if len(ids) and end > longest.get(start, ("", 0))[1]:
+                longest[start] = key, end
+        at, found = 0, []
+        for start in sorted(longest):
+            if start >= at:
+                key, at = longest[start]
+                found.append((key, start, at))
         return found
 
     def _without_people(self, text: str, mentions: list[Mention]) -> list[Mention]:

@@ -340,6 +340,57 @@ def dictionary_form(text: str, start: int, end: int) -> str:
     return ""
 
 
+class JapaneseWord(NamedTuple):
+    """A word of a Japanese text: its dictionary form, its half-open character range, and whether it is a content
+    word."""
+
+    base: str
+    start: int
+    end: int
+    content: bool
+
+
+_CONTENT = ("名詞", "動詞", "形容詞", "副詞", "接頭詞")
+_DEPENDENT = ("非自立", "代名詞", "接尾", "数")
+
+
+@lru_cache(maxsize=1)
+def has_japanese_analyser() -> bool:
+    """Whether Janome (the extra `ja`) is installed."""
+    return find_spec("janome") is not None
+
+
+@cached_by_length(len)
+def japanese_words(text: str) -> tuple[JapaneseWord, ...]:
+    """The words of a text in order, as Janome finds them; only where it is installed.
+
+    >>> [word.base for word in japanese_words("布団を入れた") if word.content]
+    ['布団', '入れる']
+    """
+    found = []
+    for begin, piece in _pieces(text):
+        at = begin
+        for token in _janome().tokenize(piece):
+            kind, detail = token.part_of_speech.split(",")[:2]
+            base = token.surface if token.base_form == "*" else token.base_form
+            content = kind in _CONTENT and detail not in _DEPENDENT
+            found.append(JapaneseWord(base, at, at + len(token.surface), content))
+            at += len(token.surface)
+    return tuple(found)
+
+
+def _janome() -> Any:
+    with _loading:
+        return _load_janome()
+
+
+@lru_cache(maxsize=1)
+def _load_janome() -> Any:
+    from janome.tokenizer import Tokenizer
+
+    return Tokenizer()
+
+
 @lru_cache(maxsize=50_000)
 def conjugated(predicate: str, *endings: tuple[str, str]) -> str:
     """Conjugate a predicate, given in dictionary form with any words before it: `endings` are forms with

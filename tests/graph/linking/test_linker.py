@@ -233,3 +233,20 @@ def test_a_concept_is_found_by_its_names_in_the_language_alone():
     (mentions,) = Linker(graph).link_many([text], "de")
     found = {text[m.start : m.end]: graph.labels(np.array(m.entities)) for m in mentions}
     assert found == {"Ben Ness": ["Ben Ness"], "Rat": ["advice"], "Ratten": ["rat"]}
+
+
+def test_japanese_words_are_found_in_their_dictionary_form() -> None:
+    """「入れました」 is 入れる, and no たか (hawk) is in it; without an analyser labels as written are found."""
+    labels = [
+        Label("x:put", "put in"),
+        Label("x:put", "入れる", "ja"),
+        Label("x:hawk", "hawk"),
+        Label("x:hawk", "たか", "ja"),
+    ]
+    labels += [Label("x:lid", "put on the lid"), Label("x:lid", "ふたをする", "ja")]
+    graph = GraphStore.from_triples(
+        [Triple(f"x:{n}", "x:near", "x:put") for n in ("put", "hawk", "lid")], labels
+    )
+    for text, expected in (("米を入れましたか。", "put in"), ("鍋にふたをした", "put on the lid")):
+        (mentions,) = Linker(graph).link_many([text], "ja")
+        assert [graph.labels(np.array(m.entities)) for m in mentions] == [[expected]]
