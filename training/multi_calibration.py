@@ -1,8 +1,8 @@
 """Questions to which the gate and the confidences of kgqa-multi are fitted: `python training/multi_calibration.py OUT`.
 
-None is trained on: `everyday_calibration` (English), 100 questions in German, French, Spanish and Japanese, Korean ones
-made of the everyday graph's facts with another seed than the training's, and KoBEST's validation part, as it stands and
-as cloze questions.
+None is trained on: `everyday_calibration` (English), 400 questions in German, French, Spanish, Japanese and Korean,
+Korean ones made of the everyday graph's facts with another seed than the training's, and KoBEST's validation part, as
+it stands and as cloze questions.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DATA = Path(__file__).parent / "data"
 ENGLISH = str(DATA / "everyday" / "calibration" / "everyday_calibration.jsonl")
 OTHERS = str(DATA / "languages" / "calibration" / "languages_calibration.jsonl")
 SEED = 99
-COUNTS = {"english": 90, "others": 100, "facts": 130, "cloze": 95, "statements": 40}
+COUNTS = {"english": 90, "others": 395, "facts": 60, "cloze": 60, "statements": 40}
 
 
 def row_of(example: Example) -> dict[str, Any]:

@@ -93,7 +93,10 @@ def example_of(row: dict[str, Any], where: str, default_id: str) -> Example:
 def spans_of(passage: str, answers: list[str]) -> tuple[Span, ...]:
     """Every place where one of the answers occurs in the passage as whole words, ignoring case.
 
-    A Korean word may continue after the answer, with particles and endings.
+    A Korean word may continue after the answer, with particles and endings; kana and Han have no blanks between words.
+
+    >>> spans_of("スプーンで掘った。", ["スプーン"]), spans_of("spoons", ["spoon"])
+    ((Span(start=0, end=4),), ())
     """
     folded, found = passage.lower(), []
     # a few letters change length in lower case (İ becomes two): offsets would be wrong
@@ -105,11 +108,16 @@ def spans_of(passage: str, answers: list[str]) -> tuple[Span, ...]:
         while wanted and start >= 0:
             end = start + len(wanted)
             in_hangul = all("가" <= letter <= "힣" for letter in passage[end - 1 : end + 1])
-            goes_on = passage[end : end + 1].isalnum() and not in_hangul
-            if not (passage[start - 1 : start].isalnum() or goes_on):
+            before, after = passage[max(0, start - 1) : start + 1], passage[end - 1 : end + 1]
+            if not (_is_in_word(before) or (_is_in_word(after) and not in_hangul)):
                 found.append(Span(start, end))
             start = folded.find(wanted, start + 1)
     return tuple(dict.fromkeys(found))
+
+
+def _is_in_word(pair: str) -> bool:
+    """Whether two neighbouring characters are of one word of a script with blanks between words."""
+    return len(pair) == 2 and pair.isalnum() and not any("\u3040" <= letter <= "\u9fff" for letter in pair)
 
 
 def _choice(question: Question, given: Any, where: str) -> int:
