@@ -98,7 +98,7 @@ def two_purposes() -> None:
                 + "".join(why.path_picture(answer, path) for path in why.telling_apart(answer, other)[:1])
             )
             label = say("look_closer", name=name)
-            st.button(label, on_click=fill, args=values, key=f"example{number}")
+            st.button(label, on_click=fill_shipped, args=values, key=f"example{number}")
 
 
 def reasoned(answer: Answer) -> Answer:
@@ -124,7 +124,7 @@ def gallery(whole: bool) -> None:
             st.html(f'<span style="{QUIET}">{escaped(say(title))}</span>')
             with st.container(horizontal=True, gap="small"):
                 for place, (name, values) in enumerate(examples.items(), start=number):
-                    st.button(name, on_click=fill, args=values, key=f"example{place}")
+                    st.button(name, on_click=fill_shipped, args=values, key=f"example{place}")
         number += len(examples)
     st.html(f'<span style="{QUIET}">{escaped(say("gallery_own"))}</span>')
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
@@ -212,6 +212,12 @@ def choose_graph() -> None:
 def fill(passage: str, question: str, choices: str) -> None:
     """Put a question into the form and ask it."""
     st.session_state.update(passage=passage, question=question, choices=choices, asked=True)
+
+
+def fill_shipped(passage: str, question: str, choices: str) -> None:
+    """The same over everyday knowledge, whatever graph was asked before."""
+    st.session_state["graph_choice"] = "shared"
+    fill(passage, question, choices)
 
 
 def fill_own() -> None:

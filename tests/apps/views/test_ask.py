@@ -36,6 +36,15 @@ def test_an_example_is_one_click_away(open_page: Callable[[str], Any]) -> None:
     assert len(page.session_state["history"]) == 1
 
 
+def test_an_example_is_asked_over_everyday_knowledge(open_page: Callable[[str], Any]) -> None:
+    page = open_page("ask").run()
+    page.button(key="example_own").click().run()
+    assert page.session_state["graph_choice"] == "own"
+    page.button(key="example0").click().run()
+    assert not page.exception and page.session_state["graph_choice"] == "shared"
+    assert page.session_state["answer"].graph != "beekeeping"
+
+
 def test_hostile_text_is_shown_as_it_is(open_page: Callable[[str], Any]) -> None:
     page = open_page("ask")
     page.query_params["q"] = EVIL
