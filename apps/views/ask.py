@@ -24,18 +24,20 @@ from apps.resources import (
     download,
     explained,
     in_words,
+    is_guess,
     is_unread,
     knows_no_word,
     language,
     pair,
     say,
+    shown_confidence,
     spoken,
 )
 from apps.texts import LANGUAGES
 from apps.views import voting, what_if, why
 from apps.views.answer import headline, rate, read_text, turned
 from kgqa.data.documents import MAX_BYTES, SUFFIXES, pasted, text_of
-from kgqa.qa.render import answer_json, beside, in_full, is_guess, perhaps
+from kgqa.qa.render import answer_json, beside, in_full, perhaps
 from kgqa.types import Answer, InputError, Passage, Question, Source
 from kgqa.validation import MAX_QUESTION_CHARACTERS
 
@@ -268,7 +270,7 @@ def ask() -> None:
     if walked_to is None:
         own = custom_token() if is_asked_custom() else ""
         texts = (question.passage_text, question.text, "\n".join(question.choices), own)
-        outcome = (in_full(answer), perhaps(answer), f"{answer.confidence:.4f}")
+        outcome = (in_full(answer), perhaps(answer), f"{shown_confidence(answer):.4f}")
         memory.remember(dict(zip(memory.FIELDS, (*texts, *outcome), strict=True)))
     link = link_of(question)
     to_address(link if len(urlencode(link, doseq=True)) <= MAX_LINK_CHARACTERS else {})
@@ -360,7 +362,7 @@ def show(answer: Answer) -> None:
         ):
             picked = why.picture(shown, what_if.removed())
     # without an answer there is nothing to ask about
-    if shown.text is not None and not is_guess(shown, caution()):
+    if shown.text is not None and not is_guess(shown):
         ask_next(shown)
     what_if.section(current)
     rate(answer)

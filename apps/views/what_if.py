@@ -14,6 +14,7 @@ from apps.resources import (
     caution,
     complain,
     download,
+    is_guess,
     language,
     relation_words,
     say,
@@ -193,12 +194,14 @@ def adding(after: Answer) -> None:
 def card(title: str, answer: Answer) -> None:
     """A compact card of an answer."""
     others, (large, small) = beside(answer, caution())[:3], in_two_sizes(answer)
+    is_given = answer.text is not None and not is_guess(answer)
+    sure = certainty(answer) if is_given or small else ""
     st.html(
         f'<div style="{QUIET}">{escaped(title)}</div>'
         f'<div style="font-size:1.6rem;font-weight:700;overflow-wrap:anywhere">{escaped(large)}</div>'
         f"<div>{escaped(small)}</div>"
-        f'<div style="color:{colour_of(answer.confidence)}">{escaped(certainty(answer))}</div>'
-        f"<div>{escaped(source(answer))}</div>"
+        f'<div style="color:{colour_of(answer.confidence)}">{escaped(sure)}</div>'
+        f"<div>{escaped(source(answer) if is_given else '')}</div>"
     )
     if has_ground(answer) and answer.evidence.paths:
         st.html(listed(path_sentences(answer.evidence, answer.evidence.paths[0]), "ol"))
