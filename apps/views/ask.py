@@ -37,7 +37,7 @@ from apps.texts import LANGUAGES
 from apps.views import voting, what_if, why
 from apps.views.answer import headline, rate, read_text, turned
 from kgqa.data.documents import MAX_BYTES, SUFFIXES, pasted, text_of
-from kgqa.qa.render import answer_json, beside, in_full, perhaps
+from kgqa.qa.render import answer_json, beside, has_ground, in_full, perhaps
 from kgqa.types import Answer, InputError, Passage, Question, Source
 from kgqa.validation import MAX_QUESTION_CHARACTERS
 
@@ -356,9 +356,10 @@ def show(answer: Answer) -> None:
         why.reason(shown)
     picked = ""
     with right if why.is_small() else st.container():
-        aside = current.source in (Source.PASSAGE, Source.NONE)  # what the graph knows did not decide it
+        aside = current.source in (Source.PASSAGE, Source.NONE) or not has_ground(shown)
+        # facts that did not decide it are folded away, unless some were edited
         if (len(shown.evidence.subgraph.edges) and not (unread or knows_no_word(shown))) and (
-            not aside or st.toggle(say("facts_aside"), key="facts_aside")
+            not aside or what_if.steps() or st.toggle(say("facts_aside"), key="facts_aside")
         ):
             picked = why.picture(shown, what_if.removed())
     # without an answer there is nothing to ask about

@@ -341,7 +341,8 @@ def hubs(graph: GraphStore) -> None:
     shown = [Drawn(head, words, tail) for (head, tail), words in facts.items()]
     picked = drawn(dot(nodes, shown, dark=is_dark()), say("hubs"), "own", narrow)
     if (node := number_of(picked)) in used:
-        facts_box(graph, node)
+        with st.container(key="picked"):
+            facts_box(graph, node)
 
 
 def typed(graph: GraphStore) -> tuple[Sequence[str], NDArray[np.int32]]:

@@ -162,7 +162,7 @@ def adding(after: Answer) -> None:
     )  # new keys empty the boxes after an edit; after an error the input stays
     if (wanted := state.pop("head_wanted", None)) is not None:
         state[f"add_head{run}"] = wanted
-    with st.form("what_if", border=False):
+    with st.container(key="picked"), st.form("what_if", border=False):
         first, second, third = st.columns(3)
         head = first.text_input(say("add_head"), max_chars=200, key=f"add_head{run}")
         relation = second.selectbox(

@@ -48,6 +48,7 @@ def test_what_is_not_known_is_said_to_be_and_a_ground_is_one(page: Any, address:
     ask(page, say, "", "Is Paris in Germany?")
     assert page.get_by_text(say("no_fact_says_so")).first.is_visible()
     assert not page.get_by_text(say("decided_here")).count() and not page.locator("p mark").count()
+    assert not page.locator("svg g.node").count()  # facts that say nothing of it are folded away
     assert "Is Paris in France?" not in output  # it stands in the form, once
     page.get_by_text(say("new_passage")).click()
     settled(page)

@@ -26,6 +26,8 @@ from tab import (
 from kgqa.data.datasets.json_lines import read_examples
 
 pytestmark = MARKS
+IN_VIEW = "document.querySelector('.st-key-picked').getBoundingClientRect().bottom < innerHeight"
+"""Whether what is said of a clicked concept is to be seen."""
 
 
 def test_ask_why_what_if_upload_compare(page: Any, address: str, tmp_path: Path) -> None:
@@ -46,6 +48,7 @@ def test_ask_why_what_if_upload_compare(page: Any, address: str, tmp_path: Path)
     page.get_by_text(f"What the graph says of {label}").wait_for()
     settled(page)
     assert page.get_by_label("This", exact=True).input_value() == label
+    page.wait_for_function(IN_VIEW)
     page.locator(".st-key-more summary").click()
     page.get_by_role("button", name="Which facts mattered?").click()
     page.get_by_text("when one fact is taken away").wait_for()
