@@ -10,7 +10,7 @@ import streamlit as st
 
 from apps.classroom import Room, Rooms, options_of, qr_code
 from apps.markup import bars, escaped, plain
-from apps.resources import say, spoken
+from apps.resources import language, say, spoken
 from kgqa.types import Answer
 
 EVERY_S = 1.5
@@ -56,7 +56,7 @@ def teacher(own: Room) -> None:
             say("show_answer"), on_click=close, args=(own,), type="primary", icon=":material/visibility:"
         )
     here = urlsplit(st.context.url or "")
-    address = f"{here.scheme}://{here.netloc}/?room={st.session_state['room']}"
+    address = f"{here.scheme}://{here.netloc}/?lang={language()}&room={st.session_state['room']}"
     picture = base64.b64encode(qr_code(address).encode()).decode()
     with right:
         st.html(

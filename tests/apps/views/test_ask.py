@@ -308,6 +308,14 @@ def test_a_class_votes_before_it_sees_the_answer(open_page: Callable[[str], Any]
     assert any("Votes: 1" in item.value for item in page.markdown)
 
 
+def test_pupils_vote_in_the_language_of_their_class(open_page: Callable[[str], Any]) -> None:
+    page = open_page("ask")
+    page.session_state["class_mode"], page.session_state["language"] = True, "ko"
+    page.run()
+    page.button(key="example0").click().run()
+    assert not page.exception and "lang=ko" in page.code[0].value
+
+
 def test_what_may_be_asked_next_is_asked_by_a_click_and_the_same_stands_elsewhere(
     open_page: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
