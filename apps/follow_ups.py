@@ -30,20 +30,16 @@ def follow_ups(answer: Answer, wording: Wording, count: int = COUNT) -> list[str
     on_path = sorted({int(graph.edges[step, side]) for step in told for side in (0, 2)})
     named = [*sorted(answer_nodes(answer)), *distractors]
     order = on_path if answer.text in (YES, NO) else list(dict.fromkeys(named))
-    qualities = {
-        r for r, relation in enumerate(graph.relations) if RelationType.QUALITY in relation_types(relation)
-    }
-    adjectives = {tail for _, number, tail in graph.edges.tolist() if number in qualities}
-    rows = [
-        (order.index(head), row)
-        for row, (head, number, _) in enumerate(graph.edges.tolist())
-        if head in order and head not in adjectives and number not in qualities
-    ]
+    of_many = [RelationType.QUALITY in relation_types(relation) for relation in graph.relations]
+    adjectives = {tail for _, number, tail in graph.edges.tolist() if of_many[number]}
+    rows = [(order.index(h), row) for row, (h, _, _) in enumerate(graph.edges.tolist()) if h in order]
     found: dict[tuple[int, int], str] = {}
     for _, row in sorted(rows):
         head, number, tail = graph.edges[row].tolist()
         relation, name, label = graph.relations[number], graph.nodes[tail], graph.labels[tail]
         if row in told or (head, number) in found or is_type_relation(relation) or is_vague(relation):
+            continue
+        if of_many[number] or head in adjectives:
             continue
         if _NEGATIVE.search(relation.words or relation.label):  # what a thing is not is endless
             continue

@@ -69,7 +69,7 @@ def page() -> None:
         st.title(say("slogan"), anchor=False)
         st.markdown(say("tagline"))
         two_purposes()
-        st.subheader(say("try_own"), anchor=False)
+        st.header(say("try_own"), anchor=False)
     else:
         st.html('<h1 style="font-size:1.1rem;padding:0">kgqa</h1>')
     form(answer)

@@ -124,7 +124,7 @@ def is_facts(table: str) -> bool:
 
 def figures(graph: GraphStore, manifest: dict[str, Any]) -> None:
     """Counts of the graph, and its files."""
-    st.subheader(plain(graph.name), anchor=False)
+    st.header(plain(graph.name), anchor=False)
     counts = {
         "concepts": manifest["entities"],
         "facts": manifest["edges"],

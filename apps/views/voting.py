@@ -50,7 +50,7 @@ def teacher(own: Room) -> None:
     """Where to vote, the number of votes, and the button that shows the answer."""
     left, right = st.columns([2, 1], gap="large")
     with left:
-        st.subheader(say("vote_now"), anchor=False)
+        st.header(say("vote_now"), anchor=False)
         counted(own, False)
         st.button(
             say("show_answer"), on_click=close, args=(own,), type="primary", icon=":material/visibility:"
@@ -96,7 +96,7 @@ def pupil(code: str) -> None:
     if own.passage:
         st.text(own.passage)
     if own.question:
-        st.subheader(plain(own.question), anchor=False)
+        st.header(plain(own.question), anchor=False)
     for number, option in enumerate(own.options):
         chosen = own.votes.get(me) == option
         st.button(

@@ -94,7 +94,7 @@ def more(answer: Answer, given: Answer) -> None:
         )
     if evidence.query:
         st.markdown(f"**{say('as_query')}**")
-        st.code(evidence.query, language="sparql")
+        st.code(evidence.query, language="sparql", wrap_lines=True)
     if evidence.paths:
         mattered(answer, given)
 

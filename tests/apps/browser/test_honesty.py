@@ -18,7 +18,7 @@ def ask(page: Any, say: Any, passage: str, question: str) -> str:
     page.get_by_role("textbox", name=say("passage"), exact=True).fill(passage)
     page.get_by_role("textbox", name=say("question"), exact=True).fill(question)
     page.get_by_role("button", name=say("ask_button"), exact=True).click()
-    page.locator("[role=status][aria-live]").wait_for()
+    page.locator("[role=status][aria-live]").first.wait_for()
     settled(page)
     return str(page.locator("[role=status][aria-live]").inner_text())
 
