@@ -85,6 +85,14 @@ export default function ({ parentElement, data, setTriggerValue, setStateValue }
     if (part.matches(".edge") && !isFact) return;
     if (isFact) part.classList.toggle("taken"); // a sign at once; the answer takes a second
     setTriggerValue("picked", isFact ? part.id : part.querySelector("title").textContent);
+    if (!isFact) reveal();
+  }
+
+  // What is shown of a concept may stand below the window, and comes when the page has run.
+  function reveal(tries = 100) {
+    const facts = document.querySelector(".st-key-picked");
+    if (facts?.checkVisibility()) facts.scrollIntoView({ block: "center", behavior: "smooth" });
+    else if (tries) setTimeout(reveal, 100, tries - 1);
   }
 
   function press(event) {

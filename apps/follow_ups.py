@@ -7,7 +7,7 @@ import re
 from kgqa.data.synthetic.fact_sentences import as_type
 from kgqa.data.synthetic.inflection import with_article
 from kgqa.graph.linking.normalize import people
-from kgqa.graph.relation_types import is_type_relation, is_vague
+from kgqa.graph.relation_types import RelationType, is_type_relation, is_vague, relation_types
 from kgqa.graph.suggested_questions import Wording, is_date, relation_question
 from kgqa.korean.verbalize import korean_question
 from kgqa.language.values import with_unit
@@ -22,19 +22,24 @@ PERIODS = frozenset({"year", "month", "week", "day", "percent", "%"})
 
 def follow_ups(answer: Answer, wording: Wording, count: int = COUNT) -> list[str]:
     """At most `count` questions that are answered by facts of the subgraph, first about the answer, then about the
-    runners-up; none from the facts that led to the answer, and none that asks the same again."""
+    runners-up; none from the facts that led to the answer, none that asks the same again, and none of or for what many
+    things are (wet, huge)."""
     graph = answer.evidence.subgraph
     distractors = [graph.nodes.index(c.concept) for c in answer.candidates if c.concept in graph.nodes]
     told = {step for path in answer.evidence.paths for step in path.steps}
     on_path = sorted({int(graph.edges[step, side]) for step in told for side in (0, 2)})
     named = [*sorted(answer_nodes(answer)), *distractors]
     order = on_path if answer.text in (YES, NO) else list(dict.fromkeys(named))
+    of_many = [RelationType.QUALITY in relation_types(relation) for relation in graph.relations]
+    adjectives = {tail for _, number, tail in graph.edges.tolist() if of_many[number]}
     rows = [(order.index(h), row) for row, (h, _, _) in enumerate(graph.edges.tolist()) if h in order]
     found: dict[tuple[int, int], str] = {}
     for _, row in sorted(rows):
         head, number, tail = graph.edges[row].tolist()
         relation, name, label = graph.relations[number], graph.nodes[tail], graph.labels[tail]
         if row in told or (head, number) in found or is_type_relation(relation) or is_vague(relation):
+            continue
+        if of_many[number] or head in adjectives:
             continue
         if _NEGATIVE.search(relation.words or relation.label):  # what a thing is not is endless
             continue
@@ -68,7 +73,7 @@ def in_korean(relation: Relation, about: str, dated: bool = False, person: bool 
 def without_unit(relation: Relation) -> Relation:
     """The label without its unit, as people ask for it: the price, not the price euros."""
     words = relation.label.split()
-    measures = with_unit("1", '"1"', relation) != "1" and words[-1].lower().removesuffix("s") not in PERIODS
+    measures = with_unit("1", '"1"', relation) != "1" and words[-1].lower() not in PERIODS
     if not measures:
         return relation
     kept = words[:-2] if words[-2] == "in" and len(words) > 2 else words[:-1]

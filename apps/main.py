@@ -31,9 +31,12 @@ STYLE = """
   background:#2e8b68}
 .stMainBlockContainer{padding-top:4rem}
 .stMainBlockContainer h1{padding:.2rem 0}
+.stMainBlockContainer h2{font-size:1.75rem}
+.stMainBlockContainer h3{font-size:1.4rem}
 .stSidebar button p{text-align:left}
 [data-testid=stCaptionContainer]{color:inherit;opacity:.8}
 [data-testid=stCaptionContainer] code{font-size:.95em}
+[data-testid=stCode] .token{color:inherit!important}
 .stButton button [data-testid=stMarkdownContainer]{white-space:normal}
 .stButton button p{white-space:inherit}
 [data-testid=stButtonGroup] [role=radiogroup]{flex-wrap:wrap;row-gap:.3rem}

@@ -3,16 +3,20 @@
 const FIELD = ".st-key-asking input";
 const TABLET = 1024; // CSS pixels; below it the side bar is folded away
 
+// Another page has no question; to its content Streamlit has a link.
 function skip(words) {
+  const field = document.querySelector(FIELD);
   const link = document.querySelector("#kgqa-skip") || document.createElement("a");
+  if (!field) return link.remove();
+  link.href = `#${field.id}`;
+  if (link.isConnected) return;
   link.id = "kgqa-skip";
-  link.href = "#question";
   link.textContent = words;
   link.onclick = (event) => {
     event.preventDefault();
     document.querySelector(FIELD)?.focus();
   };
-  if (!link.isConnected) document.body.prepend(link);
+  document.body.prepend(link);
 }
 
 export default function ({ parentElement, data, setStateValue, setTriggerValue }) {
@@ -37,8 +41,8 @@ export default function ({ parentElement, data, setStateValue, setTriggerValue }
   }
 
   document.documentElement.lang = data.lang;
-  address();
-  skip(data.skip);
+  const link = document.querySelector("#kgqa-skip");
+  if (link?.textContent !== data.skip) link?.remove(); // here, not where it is watched: two languages would alternate
   if (window.innerWidth < TABLET && !window.kgqaFolded)
     document.querySelector("[data-testid=stSidebarCollapseButton] button")?.click();
   window.kgqaFolded = true;
@@ -72,11 +76,16 @@ export default function ({ parentElement, data, setStateValue, setTriggerValue }
   let typing = false; // whether the question's field had the focus until the page was drawn anew
   const focused = (event) => (typing = event.target.matches?.(FIELD) ?? false);
   const clicked = (event) => (typing = typing && Boolean(event.target.closest?.(".st-key-asking")));
-  const watcher = new MutationObserver(() => {
+  const drawn = () => {
     address();
+    skip(data.skip);
+    for (const place of document.querySelectorAll("[data-testid=stFileUploaderDropzone][role=presentation]"))
+      place.setAttribute("role", "group"); // it has a name, which what is only presented has not
     const field = document.querySelector(FIELD);
     if (typing && field && document.activeElement === document.body) field.focus();
-  });
+  };
+  drawn();
+  const watcher = new MutationObserver(drawn);
   watcher.observe(document.body, { childList: true, subtree: true });
   const listened = [
     [document, "keydown", walk],

@@ -63,8 +63,12 @@ def served() -> ServedAnswerer | None:
 
 @st.cache_resource(show_spinner=False, max_entries=8)
 def reader(folder: str) -> Answerer:
-    """Another reader over the same graph, for comparisons."""
-    return Answerer.load(folder, shared_graph(), device=DEVICE)
+    """Another reader over the same graph. The quicker one leaves other languages to the reader that the default one
+    leaves them to."""
+    found = Answerer.load(folder, shared_graph(), device=DEVICE)
+    if folder == quicker():
+        found.multilingual_reader = shared_answerer().multilingual_reader
+    return found
 
 
 def quicker() -> str:
@@ -140,7 +144,17 @@ def in_words(text: str, guess: str, confidence: float) -> str:
 
 def said(answer: Answer) -> str:
     """The same for an `Answer`."""
-    return in_words(in_full(answer), perhaps(answer), answer.confidence)
+    return in_words(in_full(answer), perhaps(answer), shown_confidence(answer))
+
+
+def is_guess(answer: Answer) -> bool:
+    """Whether an answer is shown as a guess only."""
+    return shown_confidence(answer) < caution()
+
+
+def shown_confidence(answer: Answer) -> float:
+    """The confidence of an answer: none to a question in a language that is not read, for which it was not measured."""
+    return 0.0 if is_unread(answer.question) else answer.confidence
 
 
 def knows_no_word(answer: Answer) -> bool:

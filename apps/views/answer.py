@@ -6,9 +6,20 @@ import streamlit as st
 
 from apps import feedback
 from apps.markup import QUIET, annotated, escaped, mentions, meter
-from apps.resources import caution, complain, download, is_dark, knows_no_word, said, say, spoken, tongue
+from apps.resources import (
+    complain,
+    download,
+    is_dark,
+    is_guess,
+    is_unread,
+    knows_no_word,
+    said,
+    say,
+    spoken,
+    tongue,
+)
 from kgqa.language.care import turn_to
-from kgqa.qa.render import has_ground, in_full, is_common, is_guess, perhaps
+from kgqa.qa.render import has_ground, in_full, is_common, perhaps
 from kgqa.settings import feedback_file
 from kgqa.types import Answer, InputError, NodeRole, Source
 
@@ -24,14 +35,14 @@ SCALE = {
 def headline(answer: Answer, before: Answer | None = None) -> None:
     """The answer in large type, or "not known" with the best guess in small type; after an edit, also the answer
     before."""
-    guessed, notes = is_guess(answer, caution()), []
+    guessed, notes = is_guess(answer), []
     large, small = in_two_sizes(answer)
     own = not guessed and answer.text is not None
     if knows_no_word(answer):
         large, small = say("unknown"), say("no_word_known")
     elif not small and (guessed or answer.source is Source.NONE):
         small = say("no_answer_try")
-    else:
+    elif not is_unread(answer.question):
         notes = [meter(answer.confidence, colour_of(answer.confidence), certainty(answer))]
     was = ""
     if before is not None:
@@ -49,7 +60,7 @@ def headline(answer: Answer, before: Answer | None = None) -> None:
 
 def in_two_sizes(answer: Answer) -> tuple[str, str]:
     """Large and small text of an answer: the answer, or "not known" and the guess."""
-    if not is_guess(answer, caution()):
+    if not is_guess(answer):
         return spoken(in_full(answer)) or say("no_answer"), ""
     guess = perhaps(answer)
     return say("unknown"), say("perhaps", answer=spoken(guess)) if guess else ""

@@ -24,18 +24,20 @@ from apps.resources import (
     download,
     explained,
     in_words,
+    is_guess,
     is_unread,
     knows_no_word,
     language,
     pair,
     say,
+    shown_confidence,
     spoken,
 )
 from apps.texts import LANGUAGES
 from apps.views import voting, what_if, why
 from apps.views.answer import headline, rate, read_text, turned
 from kgqa.data.documents import MAX_BYTES, SUFFIXES, pasted, text_of
-from kgqa.qa.render import answer_json, beside, in_full, is_guess, perhaps
+from kgqa.qa.render import answer_json, beside, has_ground, in_full, perhaps
 from kgqa.types import Answer, InputError, Passage, Question, Source
 from kgqa.validation import MAX_QUESTION_CHARACTERS
 
@@ -67,7 +69,7 @@ def page() -> None:
         st.title(say("slogan"), anchor=False)
         st.markdown(say("tagline"))
         two_purposes()
-        st.subheader(say("try_own"), anchor=False)
+        st.header(say("try_own"), anchor=False)
     else:
         st.html('<h1 style="font-size:1.1rem;padding:0">kgqa</h1>')
     form(answer)
@@ -98,7 +100,7 @@ def two_purposes() -> None:
                 + "".join(why.path_picture(answer, path) for path in why.telling_apart(answer, other)[:1])
             )
             label = say("look_closer", name=name)
-            st.button(label, on_click=fill, args=values, key=f"example{number}")
+            st.button(label, on_click=fill_shipped, args=values, key=f"example{number}")
 
 
 def reasoned(answer: Answer) -> Answer:
@@ -124,7 +126,7 @@ def gallery(whole: bool) -> None:
             st.html(f'<span style="{QUIET}">{escaped(say(title))}</span>')
             with st.container(horizontal=True, gap="small"):
                 for place, (name, values) in enumerate(examples.items(), start=number):
-                    st.button(name, on_click=fill, args=values, key=f"example{place}")
+                    st.button(name, on_click=fill_shipped, args=values, key=f"example{place}")
         number += len(examples)
     st.html(f'<span style="{QUIET}">{escaped(say("gallery_own"))}</span>')
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
@@ -214,6 +216,12 @@ def fill(passage: str, question: str, choices: str) -> None:
     st.session_state.update(passage=passage, question=question, choices=choices, asked=True)
 
 
+def fill_shipped(passage: str, question: str, choices: str) -> None:
+    """The same over everyday knowledge, whatever graph was asked before."""
+    st.session_state["graph_choice"] = "shared"
+    fill(passage, question, choices)
+
+
 def fill_own() -> None:
     """Open the sample graph, and ask a question over it."""
     open_sample(SAMPLE)
@@ -262,7 +270,7 @@ def ask() -> None:
     if walked_to is None:
         own = custom_token() if is_asked_custom() else ""
         texts = (question.passage_text, question.text, "\n".join(question.choices), own)
-        outcome = (in_full(answer), perhaps(answer), f"{answer.confidence:.4f}")
+        outcome = (in_full(answer), perhaps(answer), f"{shown_confidence(answer):.4f}")
         memory.remember(dict(zip(memory.FIELDS, (*texts, *outcome), strict=True)))
     link = link_of(question)
     to_address(link if len(urlencode(link, doseq=True)) <= MAX_LINK_CHARACTERS else {})
@@ -348,13 +356,14 @@ def show(answer: Answer) -> None:
         why.reason(shown)
     picked = ""
     with right if why.is_small() else st.container():
-        aside = current.source in (Source.PASSAGE, Source.NONE)  # what the graph knows did not decide it
+        aside = current.source in (Source.PASSAGE, Source.NONE) or not has_ground(shown)
+        # facts that did not decide it are folded away, unless some were edited
         if (len(shown.evidence.subgraph.edges) and not (unread or knows_no_word(shown))) and (
-            not aside or st.toggle(say("facts_aside"), key="facts_aside")
+            not aside or what_if.steps() or st.toggle(say("facts_aside"), key="facts_aside")
         ):
             picked = why.picture(shown, what_if.removed())
     # without an answer there is nothing to ask about
-    if shown.text is not None and not is_guess(shown, caution()):
+    if shown.text is not None and not is_guess(shown):
         ask_next(shown)
     what_if.section(current)
     rate(answer)

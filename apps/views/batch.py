@@ -103,7 +103,7 @@ def show(rows: Sequence[TableRow], answers: Sequence[Answer | None]) -> None:
     said = f"{say('answers')}: {len(given) - none:,}" + (
         f" · {say('unanswerable')}: {none:,}" if none else ""
     )
-    st.subheader(plain(said), anchor=False)
+    st.header(plain(said), anchor=False)
     if (scored := score(rows, answers)) is not None:
         scores(scored)
     if wrong := [row for row in rows if row.error]:

@@ -32,6 +32,7 @@ from apps.resources import (
 from apps.tables import is_right
 from apps.views.ask import fill
 from apps.views.why import labels_of, licence_name, paths_text
+from kgqa.graph.linking.label_keys import split_literal
 from kgqa.graph.load import open_graph
 from kgqa.graph.relation_types import RelationType
 from kgqa.graph.sandboxed_sparql import MAX_QUERY, MAX_ROWS, SparqlSandboxes
@@ -123,7 +124,7 @@ def is_facts(table: str) -> bool:
 
 def figures(graph: GraphStore, manifest: dict[str, Any]) -> None:
     """Counts of the graph, and its files."""
-    st.subheader(plain(graph.name), anchor=False)
+    st.header(plain(graph.name), anchor=False)
     counts = {
         "concepts": manifest["entities"],
         "facts": manifest["edges"],
@@ -175,10 +176,16 @@ def coverage(graph: GraphStore) -> None:
     found = [
         (question, gold, answer) for (question, gold), answer in zip(pairs, answers_of(job), strict=False)
     ]
-    wrong = [(q, gold, answer) for q, gold, answer in found if not is_right(answer, [gold])]
+    wrong = [(q, gold, answer) for q, gold, answer in found if not covers(answer, gold)]
     st.markdown(plain(say("tested", right=len(found) - len(wrong), count=len(found))))
     if wrong:
         st.html(listed(f"{q} {said(answer)} ({say('accepted')}: {gold})" for q, gold, answer in wrong))
+
+
+def covers(answer: Answer, gold: str) -> bool:
+    """Whether an answer is the fact asked for, a number with or without its unit."""
+    number = split_literal(answer.candidates[0].concept or "")[0] if answer.text and answer.candidates else ""
+    return gold == number or is_right(answer, [gold])
 
 
 def answers_of(job: Job[list[Answer]]) -> list[Answer]:
@@ -191,7 +198,7 @@ def covered(graph: KnowledgeGraph) -> list[str]:
     tested, pairs, job = st.session_state.get("coverage", ("", [], None))
     if tested != graph.hash or job is None:
         return []
-    return [q for (q, gold), a in zip(pairs, answers_of(job), strict=False) if is_right(a, [gold])]
+    return [q for (q, gold), a in zip(pairs, answers_of(job), strict=False) if covers(a, gold)]
 
 
 def preview(graph: GraphStore) -> None:
@@ -341,7 +348,8 @@ def hubs(graph: GraphStore) -> None:
     shown = [Drawn(head, words, tail) for (head, tail), words in facts.items()]
     picked = drawn(dot(nodes, shown, dark=is_dark()), say("hubs"), "own", narrow)
     if (node := number_of(picked)) in used:
-        facts_box(graph, node)
+        with st.container(key="picked"):
+            facts_box(graph, node)
 
 
 def typed(graph: GraphStore) -> tuple[Sequence[str], NDArray[np.int32]]:

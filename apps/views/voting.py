@@ -10,7 +10,7 @@ import streamlit as st
 
 from apps.classroom import Room, Rooms, options_of, qr_code
 from apps.markup import bars, escaped, plain
-from apps.resources import say, spoken
+from apps.resources import language, say, spoken
 from kgqa.types import Answer
 
 EVERY_S = 1.5
@@ -50,13 +50,13 @@ def teacher(own: Room) -> None:
     """Where to vote, the number of votes, and the button that shows the answer."""
     left, right = st.columns([2, 1], gap="large")
     with left:
-        st.subheader(say("vote_now"), anchor=False)
+        st.header(say("vote_now"), anchor=False)
         counted(own, False)
         st.button(
             say("show_answer"), on_click=close, args=(own,), type="primary", icon=":material/visibility:"
         )
     here = urlsplit(st.context.url or "")
-    address = f"{here.scheme}://{here.netloc}/?room={st.session_state['room']}"
+    address = f"{here.scheme}://{here.netloc}/?lang={language()}&room={st.session_state['room']}"
     picture = base64.b64encode(qr_code(address).encode()).decode()
     with right:
         st.html(
@@ -96,7 +96,7 @@ def pupil(code: str) -> None:
     if own.passage:
         st.text(own.passage)
     if own.question:
-        st.subheader(plain(own.question), anchor=False)
+        st.header(plain(own.question), anchor=False)
     for number, option in enumerate(own.options):
         chosen = own.votes.get(me) == option
         st.button(

@@ -14,6 +14,7 @@ from apps.resources import (
     caution,
     complain,
     download,
+    is_guess,
     language,
     relation_words,
     say,
@@ -161,7 +162,7 @@ def adding(after: Answer) -> None:
     )  # new keys empty the boxes after an edit; after an error the input stays
     if (wanted := state.pop("head_wanted", None)) is not None:
         state[f"add_head{run}"] = wanted
-    with st.form("what_if", border=False):
+    with st.container(key="picked"), st.form("what_if", border=False):
         first, second, third = st.columns(3)
         head = first.text_input(say("add_head"), max_chars=200, key=f"add_head{run}")
         relation = second.selectbox(
@@ -193,12 +194,14 @@ def adding(after: Answer) -> None:
 def card(title: str, answer: Answer) -> None:
     """A compact card of an answer."""
     others, (large, small) = beside(answer, caution())[:3], in_two_sizes(answer)
+    is_given = answer.text is not None and not is_guess(answer)
+    sure = certainty(answer) if is_given or small else ""
     st.html(
         f'<div style="{QUIET}">{escaped(title)}</div>'
         f'<div style="font-size:1.6rem;font-weight:700;overflow-wrap:anywhere">{escaped(large)}</div>'
         f"<div>{escaped(small)}</div>"
-        f'<div style="color:{colour_of(answer.confidence)}">{escaped(certainty(answer))}</div>'
-        f"<div>{escaped(source(answer))}</div>"
+        f'<div style="color:{colour_of(answer.confidence)}">{escaped(sure)}</div>'
+        f"<div>{escaped(source(answer) if is_given else '')}</div>"
     )
     if has_ground(answer) and answer.evidence.paths:
         st.html(listed(path_sentences(answer.evidence, answer.evidence.paths[0]), "ol"))

@@ -16,9 +16,9 @@ from apps.jobs import worked
 from apps.markup import QUIET, bars, chain, escaped, key_of, listed, plain
 from apps.resources import (
     answerer,
-    caution,
     download,
     is_dark,
+    is_guess,
     language,
     relation_words,
     say,
@@ -37,7 +37,6 @@ from kgqa.qa.render import (
     has_ground,
     is_computed,
     is_decided_by_facts,
-    is_guess,
     path_sentences,
     sentence,
 )
@@ -50,7 +49,7 @@ NARROW = {"path_only": 0, "near": 4, "all_shown": 9}
 
 def reason(answer: Answer) -> None:
     """The reason of an answer as a sentence or as facts: those without which it would change, or "no fact says so"."""
-    evidence, passage, guessed = answer.evidence, answer.question.passage_text, is_guess(answer, caution())
+    evidence, passage, guessed = answer.evidence, answer.question.passage_text, is_guess(answer)
     if guessed and answer.source is Source.PASSAGE and evidence.span:
         st.markdown(say("guess_here"))
     elif answer.source is Source.PASSAGE and evidence.span:
@@ -95,7 +94,7 @@ def more(answer: Answer, given: Answer) -> None:
         )
     if evidence.query:
         st.markdown(f"**{say('as_query')}**")
-        st.code(evidence.query, language="sparql")
+        st.code(evidence.query, language="sparql", wrap_lines=True)
     if evidence.paths:
         mattered(answer, given)
 

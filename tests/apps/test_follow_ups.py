@@ -1,6 +1,8 @@
-from apps.follow_ups import follow_ups
+import numpy as np
+
+from apps.follow_ups import follow_ups, in_english
 from kgqa.graph.suggested_questions import relation_question
-from kgqa.types import Answer, Candidate, Evidence, EvidencePath, Question, Source, Subgraph
+from kgqa.types import Answer, Candidate, Evidence, EvidencePath, Question, Relation, Source, Subgraph
 
 
 def test_each_asks_for_another_fact_that_is_there(digging: Subgraph) -> None:
@@ -13,3 +15,14 @@ def test_each_asks_for_another_fact_that_is_there(digging: Subgraph) -> None:
     assert all(any(label in asked for label in heads) for asked in found)
     alone = Answer(Question("what"), None, Source.NONE, 0.9)
     assert follow_ups(alone, relation_question) == []
+
+
+def test_what_many_things_are_is_not_asked_about() -> None:
+    relations = (Relation("http://example.org/HasProperty", "has property", types=frozenset({"quality"})),)
+    relations += (Relation("http://example.org/causes", "causes"),)
+    edges = np.array([[0, 0, 1], [1, 1, 2], [0, 1, 2]], dtype=np.int32)
+    graph = Subgraph(("water", "wet", "rust"), ("water", "wet", "rust"), edges=edges, relations=relations)
+    found = (Candidate("wet", Source.KNOWLEDGE, 0.9, concept="wet"),)
+    found += (Candidate("water", Source.KNOWLEDGE, 0.1, concept="water"),)
+    answer = Answer(Question("what"), "wet", Source.KNOWLEDGE, 0.9, found, Evidence(subgraph=graph))
+    assert follow_ups(answer, in_english) == ["What does water cause?"]

@@ -33,6 +33,17 @@ def test_readers_named_at_the_start_can_be_compared(small_app: Path, monkeypatch
     assert others()["other"] == str(folder.with_name("other"))
 
 
+def test_the_quicker_reader_leaves_other_languages_to_the_same_one(
+    small_app: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from apps import resources
+
+    folder = str(small_app.parent / "model")
+    languages = resources.shared_answerer().multilingual_reader = object()
+    monkeypatch.setattr(resources, "quicker", lambda: folder)
+    assert resources.reader(folder).multilingual_reader is languages
+
+
 def test_relations_and_facts_are_said_in_the_visitors_language(monkeypatch: pytest.MonkeyPatch) -> None:
     from apps import resources
     from apps.views import why

@@ -49,8 +49,8 @@ def test_an_unknown_language_is_english() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "output"), [("삽 (평삽)", "삽 (평삽)이 없다면?"), ("굴착기", "굴착기가 없다면?")]
+    ("answer", "output"), [("삽 (평삽)", "“삽 (평삽)”이 없다면?"), ("굴착기", "“굴착기”가 없다면?")]
 )
 def test_particles_follow_the_word(answer: str, output: str) -> None:
     assert text("without", "ko", answer=answer) == output
-    assert text("without", "en", answer=answer) == f"What if there were no {answer}?"
+    assert text("without", "en", answer=answer) == f"What if there were no “{answer}”?"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tab import MARKS, fits, go_to, gone, serious_findings, settled, visit
+from tab import MARKS, asked, fits, go_to, gone, settled, violations, visit
 
 pytestmark = MARKS
 ENTER = """() => {
@@ -32,7 +32,7 @@ def answer_of(page: Any) -> str:
 
 def test_by_keys_alone_and_back_and_forward(page: Any, address: str) -> None:
     say = visit(page, address, (1440, "light", "en"))
-    page.locator("#kgqa-skip").wait_for(state="attached")
+    page.locator("#kgqa-skip").first.wait_for(state="attached")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")  # over menu and side bar, to the question
     page.get_by_label(say("passage"), exact=True).fill(PASSAGE)
@@ -40,25 +40,24 @@ def test_by_keys_alone_and_back_and_forward(page: Any, address: str) -> None:
     for words in ("What did I dig with?", "asdfghjkl"):
         question.fill(words)
         question.press("Enter")
-        page.locator("[role=status][aria-live]").wait_for()
-        settled(page)
+        asked(page, words)
         assert page.evaluate("document.activeElement.value") == words  # one types on where one was
     page.go_back()
-    page.locator("[role=status][aria-live]").get_by_text("trowel").wait_for()
+    page.locator("[role=status][aria-live]").get_by_text("trowel").first.wait_for()
     settled(page)
     assert question.input_value() == "What did I dig with?" and "What+did+I+dig" in page.url
     page.go_back()
-    page.get_by_text(say("try_own")).wait_for()
+    page.get_by_text(say("try_own")).first.wait_for()
     settled(page)
     page.go_forward()
-    page.locator("[role=status][aria-live]").get_by_text("trowel").wait_for()
+    page.locator("[role=status][aria-live]").get_by_text("trowel").first.wait_for()
     settled(page)
     page.get_by_text("한국어").click()
-    page.locator("html[lang=ko]").wait_for(state="attached")
+    page.locator("html[lang=ko]").first.wait_for(state="attached")
     settled(page)
     assert "lang=ko" in page.url
     page.reload()
-    page.locator("[role=status][aria-live]").wait_for()
+    page.locator("[role=status][aria-live]").first.wait_for()
     settled(page)
     assert page.get_by_text("질문").first.is_visible() and "lang=ko" in page.url
 
@@ -77,7 +76,7 @@ def test_a_fact_is_taken_away_in_the_picture_and_comes_back(page: Any, address: 
     assert page.locator("g.edge[id^=x] path[stroke-dasharray]").count() == 1  # once, for both directions
     box = page.locator("[role=status][aria-live]").bounding_box()
     assert box["y"] + box["height"] < 900 and fits(page)
-    assert not serious_findings(page, axe)
+    assert not violations(page, axe)
     page.locator("g.edge[id^=x]").first.focus()
     page.keyboard.press("Enter")
     gone(page, ".before-after")
@@ -113,19 +112,19 @@ def test_back_leads_to_the_page_before_in_its_language_and_with_ones_graph(page:
     say = visit(page, address, (1440, "light", "ko"))
     for name in ("own", "batch"):
         page.get_by_role("link", name=say(name)).first.click()
-        page.get_by_role("heading", name=say(name), exact=True).wait_for()
+        page.get_by_role("heading", name=say(name), exact=True).first.wait_for()
         settled(page)
         assert f"/{name}?" in page.url and "lang=ko" in page.url
         if name == "own":
             page.locator(".st-key-sample_beekeeping button").click()
-            page.locator(".st-key-suggested0").wait_for()
+            page.locator(".st-key-suggested0").first.wait_for()
             settled(page)
         assert "kept=" in page.url
     page.go_back()
-    page.get_by_role("heading", name=say("own"), exact=True).wait_for()
+    page.get_by_role("heading", name=say("own"), exact=True).first.wait_for()
     settled(page)
     assert "lang=ko" in page.url and "kept=" in page.url
     page.go_back()
-    page.get_by_text(say("try_own")).wait_for()
+    page.get_by_text(say("try_own")).first.wait_for()
     page.go_forward()
-    page.get_by_role("heading", name=say("own"), exact=True).wait_for()
+    page.get_by_role("heading", name=say("own"), exact=True).first.wait_for()

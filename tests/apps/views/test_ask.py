@@ -36,6 +36,15 @@ def test_an_example_is_one_click_away(open_page: Callable[[str], Any]) -> None:
     assert len(page.session_state["history"]) == 1
 
 
+def test_an_example_is_asked_over_everyday_knowledge(open_page: Callable[[str], Any]) -> None:
+    page = open_page("ask").run()
+    page.button(key="example_own").click().run()
+    assert page.session_state["graph_choice"] == "own"
+    page.button(key="example0").click().run()
+    assert not page.exception and page.session_state["graph_choice"] == "shared"
+    assert page.session_state["answer"].graph != "beekeeping"
+
+
 def test_hostile_text_is_shown_as_it_is(open_page: Callable[[str], Any]) -> None:
     page = open_page("ask")
     page.query_params["q"] = EVIL
@@ -181,10 +190,13 @@ def test_nonsense_is_told_to_be_none_of_its_words(open_page: Callable[[str], Any
 
 def test_a_language_that_is_not_read_is_told(open_page: Callable[[str], Any]) -> None:
     page = open_page("ask")
+    page.session_state["caution"] = 0.01  # however sure the reader is
     page.query_params["q"], page.query_params["p"] = "Was las Anna im Garten?", "Anna las im Garten ein Buch."
     page.run()
     assert not page.exception and any("neither English nor Korean" in said.value for said in page.markdown)
-    assert not page.get("graphviz_chart")
+    assert (
+        not page.get("graphviz_chart") and "I don&#x27;t know" in html_of(page) and "%)" not in html_of(page)
+    )
 
 
 def test_opinions_are_kept_on_this_machine(
@@ -294,6 +306,14 @@ def test_a_class_votes_before_it_sees_the_answer(open_page: Callable[[str], Any]
     button(page, "Show the answer").click().run()
     assert not page.exception and not room.is_open and "%)" in html_of(page)
     assert any("Votes: 1" in item.value for item in page.markdown)
+
+
+def test_pupils_vote_in_the_language_of_their_class(open_page: Callable[[str], Any]) -> None:
+    page = open_page("ask")
+    page.session_state["class_mode"], page.session_state["language"] = True, "ko"
+    page.run()
+    page.button(key="example0").click().run()
+    assert not page.exception and "lang=ko" in page.code[0].value
 
 
 def test_what_may_be_asked_next_is_asked_by_a_click_and_the_same_stands_elsewhere(

@@ -17,7 +17,7 @@ def test_a_file_is_answered_and_scored(open_page: Callable[[str], Any]) -> None:
     answers = in_place(page.session_state["batch_rows"], page.session_state["batch_job"])
     assert [a and a.question.id for a in answers] == ["1", "2", "3", "4", None]
     refused = sum(a is not None and a.text is None for a in answers)
-    (head,) = [h.value for h in page.subheader]
+    (head,) = [h.value for h in page.header]
     assert f"Answers: {4 - refused}" in head.replace("\\", "") and (f"{refused}" in head or not refused)
     assert "Exactly right" in [metric.label for metric in page.metric] and "1" in page.warning[0].value
     shown = page.dataframe[-1].value
@@ -27,7 +27,7 @@ def test_a_file_is_answered_and_scored(open_page: Callable[[str], Any]) -> None:
     for name in ("batch_rows", "batch_job"):
         again.session_state[name] = page.session_state[name]
     again.run()
-    assert not again.exception and [h.value for h in again.subheader] == [head]
+    assert not again.exception and [h.value for h in again.header] == [head]
 
 
 def test_facts_are_told_in_the_language_of_the_question(

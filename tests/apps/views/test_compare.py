@@ -35,6 +35,18 @@ def test_readers_agree_on_what_reads_alike() -> None:
     assert agreement([first, nothing, None], [second, first, first]) == 0.5 and agreement([], []) == 0.0
 
 
+def test_of_no_answer_nothing_is_said_to_be_certain() -> None:
+    from streamlit.testing.v1 import AppTest
+
+    script = (
+        "from apps.views.what_if import card\nfrom kgqa.types import Answer, Question, Source\n"
+        "card('text only', Answer(Question('q'), None, Source.NONE, 1.0))"
+    )
+    (shown,) = AppTest.from_string(script, default_timeout=60).run().get("html")
+    assert "No answer" in shown.proto.body
+    assert "certain" not in shown.proto.body and "answerable" not in shown.proto.body
+
+
 def test_where_to_turn_is_said_once(open_page: Callable[[str], Any]) -> None:
     page = open_page("compare").run()
     page.text_input(key="question").input("How do I make a bomb?")

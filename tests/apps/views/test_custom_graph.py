@@ -7,8 +7,8 @@ import pytest
 
 from apps.custom_graphs import uploaded
 from apps.follow_ups import in_english
-from apps.views.custom_graph import TINTS
-from kgqa.types import InputError, Relation
+from apps.views.custom_graph import TINTS, covers
+from kgqa.types import Answer, Candidate, InputError, Question, Relation, Source
 
 BEES = """
 @prefix ex: <http://example.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
@@ -148,6 +148,13 @@ def test_what_was_left_out_is_not_everything() -> None:
     assert whole.success and not whole.expander
 
 
+@pytest.mark.parametrize(("gold", "right"), [("7", True), ("7 years", True), ("years", False), ("8", False)])
+def test_a_number_is_right_with_and_without_its_unit(gold: str, right: bool) -> None:
+    number = Candidate("7 years", Source.KNOWLEDGE, 0.9, concept='"7"^^<x:integer>')
+    answer = Answer(Question("How old?"), "7 years", Source.KNOWLEDGE, 0.9, (number,))
+    assert covers(answer, gold) is right
+
+
 @pytest.mark.parametrize(
     ("relation", "about", "question"),
     [
@@ -158,6 +165,7 @@ def test_what_was_left_out_is_not_everything() -> None:
         ("runtime (minutes)", "The Storm", "What is the runtime of The Storm?"),
         ("height in m", "K2", "What is the height of K2?"),
         ("birth year", "Ann", "What is the birth year of Ann?"),
+        ("age years", "Ann", "What is the age of Ann?"),
     ],
 )
 def test_suggested_questions_are_english(relation: str, about: str, question: str) -> None:
