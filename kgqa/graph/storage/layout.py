@@ -19,9 +19,10 @@ from kgqa.graph.linking.label_keys import (
     is_value,
     keys_of,
     part_keys,
+    plain_key,
     split_literal,
 )
-from kgqa.graph.linking.normalize import local_name, split_local_name
+from kgqa.graph.linking.normalize import is_known, local_name, split_local_name
 from kgqa.graph.relation_types import is_closed_world, types_by_name, types_by_values, types_by_vocabulary
 from kgqa.settings import write_whole
 from kgqa.types import Edges, InputError, Ints
@@ -49,7 +50,8 @@ ARRAYS = {
 MAX_OF_PART = 3
 """Maximum number of entities with a word in their name for the word alone to find them."""
 FOREIGN = "\1"
-"""Prefix of the key of a label in another language that is another entity's label in the main one."""
+"""Prefix of the key of a label in another language that is another entity's label in the main one, or an English
+word."""
 _AT_ONCE = 50_000
 
 _Keys = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
@@ -76,8 +78,8 @@ def write_index(
     """Write `key_hash` and `key_entity`: the keys of all names, labels and parts of names.
 
     The entities of a key are sorted by rank, then by degree. A label in another language that is also another entity's
-    label in the main language has its key marked by `FOREIGN`: German "Gift" (poison) must not be found by English
-    "gift". `degrees`
+    label in the main language, or an English word, has its key marked by `FOREIGN`: German "Gift" (poison) must not be
+    found by English "gift", nor French "lit" (bed) by "lit". `degrees`
     is (V,), `foreign` (L,); entities in `foreign_only` (V,) have labels only in other languages, so they are also found
     by the words of their name.
     """
@@ -89,7 +91,7 @@ def write_index(
             _hashed(
                 (key, entity, max(rank, int(place > 0)))
                 for entity, text, rank in labels
-                for place, key in enumerate(keys_of(text))
+                for place, key in enumerate(_keys_of(text, rank))
             )
         )
         parts.append(_hashed((key, entity, 1) for entity, text, _ in labels for key in part_keys(text)))
@@ -109,10 +111,21 @@ def write_index(
     entity[order].tofile(folder / "key_entity.bin")
 
 
+def _keys_of(label: str, rank: int) -> list[str]:
+    """Keys of a label; those of one in another language are as written, and marked where they are English words."""
+    keys = keys_of(label)
+    if rank != _FOREIGN:
+        return keys
+    plain = [key for key in keys if key == plain_key(label) or "(" in label]
+    return [FOREIGN + key if is_known(key) else key for key in plain]
+
+
 def _marked(chunks: Iterable[list[tuple[int, str, int]]], left_out: NDArray[Any]) -> Iterator[_Keys]:
     """Marked keys of the labels in other languages whose own keys are among `left_out` (sorted)."""
     for labels in chunks:
-        rows = [(key, entity) for entity, text, rank in labels if rank == _FOREIGN for key in keys_of(text)]
+        rows = [
+            (key, entity) for entity, text, rank in labels if rank == _FOREIGN for key in _keys_of(text, rank)
+        ]
         hashes = hash_keys(key for key, _ in rows)
         place = np.searchsorted(left_out, hashes).clip(max=len(left_out) - 1)
         at = np.flatnonzero(left_out[place] == hashes).tolist()

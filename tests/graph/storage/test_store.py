@@ -274,3 +274,21 @@ def test_unknown_residence(path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path
     array = kept.map(path, "<i4")
     kept.check()
     assert array[3] == 3
+
+
+def test_a_foreign_name_that_is_an_english_word_is_found_in_its_language_alone() -> None:
+    """French "lit" is a bed and no form of "light"; what has a German name only is found by it."""
+    labels = [
+        Label("x:bed", "bed"),
+        Label("x:bed", "lit", "fr"),
+        Label("x:light", "light"),
+        Label("x:made", "Made", "de"),
+    ]
+    graph = GraphStore.from_triples(
+        [Triple("x:bed", "x:near", "x:light"), Triple("x:made", "x:near", "x:bed")], labels
+    )
+
+    def found(text: str, language: str = "") -> list[str]:
+        return graph.labels(graph.find([text], language)[0])
+
+    assert (found("lit"), found("lit", "fr"), found("Made")) == ([], ["bed"], ["Made"])
