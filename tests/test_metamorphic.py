@@ -71,12 +71,18 @@ def with_a_fact_of_other_things(lines: list[str]) -> list[str]:
 
 
 CHANGES: dict[str, Change] = {
-    "order": in_another_order,
     "capitals": in_capitals,
     "prefix": with_another_prefix,
     "unrelated": with_a_fact_of_other_things,
+    "order": in_another_order,
     "name": list,
 }
+
+
+def all_changes(lines: list[str]) -> list[str]:
+    for change in CHANGES.values():
+        lines = change(lines)
+    return lines
 
 
 @cache
@@ -133,16 +139,17 @@ def taken(graph: KnowledgeGraph, path: Path) -> tuple[object, object]:
     return forms_in_words(graph, path), subgraphs_in_words(graph, path)
 
 
-@cache
-def taken_unchanged(path: Path) -> tuple[object, object]:
-    with tempfile.TemporaryDirectory() as scratch:
-        return taken(opened(path, list, Path(scratch) / "a.ttl"), path)
-
-
-@pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_a_question_is_taken_alike(path: Path, change: str, tmp_path: Path) -> None:
-    assert taken(opened(path, CHANGES[change], tmp_path / "mine.ttl"), path) == taken_unchanged(path)
+def test_a_question_is_taken_alike(path: Path, tmp_path: Path) -> None:
+    """All changes are made at once; only where they matter is each made alone, to tell which it was."""
+    unchanged = taken(opened(path, list, tmp_path / "a.ttl"), path)
+    if taken(opened(path, all_changes, tmp_path / "mine.ttl"), path) != unchanged:
+        alone = {
+            name: taken(opened(path, change, tmp_path / "mine.ttl"), path) for name, change in CHANGES.items()
+        }
+        pytest.fail(
+            f"changed by {[name for name, found in alone.items() if found != unchanged] or 'all at once'}"
+        )
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

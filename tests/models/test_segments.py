@@ -1,8 +1,5 @@
 """Ragged parts of a batch: the same values and gradients as PyG's."""
 
-import subprocess
-import sys
-
 import pytest
 import torch
 from torch_geometric.utils import softmax
@@ -26,10 +23,3 @@ def test_softmax_is_that_of_pyg(shape: tuple[int, ...]) -> None:
 
 def test_softmax_of_nothing() -> None:
     assert segment_softmax(torch.zeros(0, 2), torch.zeros(0, dtype=torch.long), 3).shape == (0, 2)
-
-
-def test_a_start_does_not_wait_for_what_is_not_used() -> None:
-    heavy = ("torch_geometric", "torch._dynamo", "pandas", "sympy", "sklearn")
-    program = f"import sys, kgqa.qa.answerer; print(*[name for name in {heavy} if name in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert not done.stdout.split()

@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -54,20 +55,15 @@ def heard(port: int, *parts: bytes, pause_s: float = 0.0) -> tuple[bytes, float]
     return output, time.monotonic() - begin
 
 
-@pytest.mark.parametrize("parts", [(), (b"POST /v1/ans",), (HEAD,)])
-def test_half_a_head_is_cut_off(port: int, parts: tuple[bytes, ...]) -> None:
-    output, taken = heard(port, *parts)
-    assert output == b"" and taken < 10
-
-
-def test_a_head_that_drips_is_cut_off(port: int) -> None:
-    drip = [bytes([letter]) for letter in HEAD]
-    assert heard(port, *drip, pause_s=0.1)[1] < 10
-
-
-def test_half_a_body_is_cut_off(port: int) -> None:
-    output, taken = heard(port, HEAD + b'Content-Length: 1000\r\n\r\n{"question"')
-    assert b" 408 " in output and taken < 10
+def test_half_a_head_or_body_and_what_drips_are_cut_off(port: int) -> None:
+    drip = tuple(bytes([letter]) for letter in HEAD)
+    half = (HEAD + b'Content-Length: 1000\r\n\r\n{"question"',)
+    with ThreadPoolExecutor(5) as callers:  # each waits for seconds
+        waiting = [callers.submit(heard, port, *parts) for parts in ((), (b"POST /v1/ans",), (HEAD,), half)]
+        dripping = callers.submit(heard, port, *drip, pause_s=0.1)
+    *heads, body = (caller.result() for caller in waiting)
+    assert all(output == b"" and taken < 10 for output, taken in heads)
+    assert b" 408 " in body[0] and body[1] < 10 and dripping.result()[1] < 10
 
 
 def test_whole_requests_are_answered_one_after_another(port: int) -> None:

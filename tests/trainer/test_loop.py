@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import torch
+from forked import Child
 from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.nn.functional import dropout, mse_loss
@@ -50,6 +51,21 @@ class Numbers:
         return torch.randn(8, 16, generator=torch.Generator().manual_seed(step))
 
 
+def started(code: str, folder: Path, environment: dict[str, str] | None = None) -> Child:
+    """Runs code that uses what this file defines, and a folder, in a child."""
+    ours = f"sys.path.insert(0, {str(Path(__file__).parent)!r})\nfrom test_loop import *\n"
+    return Child(ours + code, environment, folder=folder)
+
+
+def run_two_ranks(code: str, folder: Path) -> str:
+    """Runs code in two processes as torchrun does; what they print as errors."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    shared = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2"}
+    ranks = [started(code, folder, shared | {"RANK": rank, "LOCAL_RANK": rank}) for rank in "01"]
+    return "".join(rank.end()[1] for rank in ranks)
+
+
 def settings(**values: Any) -> TrainerSettings:
     return TrainerSettings(**{"max_steps": 12, "precision": "fp32", "log_every_steps": 1, **values})
 
@@ -80,14 +96,9 @@ def test_two_halves_equal_one_run_to_the_last_bit(optimizer: str, tmp_path: Path
 
 def test_kill_9_goes_on_from_the_latest(tmp_path: Path) -> None:
     train(Toy(), Numbers(), settings(), tmp_path / "one")
-    script = (
-        "import sys, signal; sys.path.insert(0, sys.argv[1]); from test_loop import *; "
-        "train(Toy(9, signal.SIGKILL), Numbers(), settings(save_every_minutes=1e-9), Path(sys.argv[2]))"
-    )
-    run = subprocess.run(
-        [sys.executable, "-c", script, str(Path(__file__).parent), str(tmp_path / "two")], capture_output=True
-    )
-    assert run.returncode == -signal.SIGKILL, run.stderr.decode()
+    script = "train(Toy(9, signal.SIGKILL), Numbers(), settings(save_every_minutes=1e-9), folder)"
+    code, errors = started(script, tmp_path / "two").end()
+    assert code == -signal.SIGKILL, errors
     result = train(Toy(), Numbers(), settings(), tmp_path / "two")
     assert result.steps == 12
     assert same(weights(tmp_path / "one"), weights(tmp_path / "two"))
@@ -113,15 +124,14 @@ def test_a_full_disk_is_one_line_and_the_run_goes_on_from_what_is_whole(tmp_path
     train(Toy(), Numbers(), settings(log_every_steps=100), tmp_path / "one")
     train(Toy(stop_at=5), Numbers(), settings(log_every_steps=100), tmp_path / "two")
     script = (
-        "import resource, signal, sys; sys.path.insert(0, sys.argv[1]); from test_loop import *; "
-        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500));\n"
-        "try: train(Toy(), Numbers(), settings(log_every_steps=100), Path(sys.argv[2]))\n"
+        "import resource; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))\n"
+        "try: train(Toy(), Numbers(), settings(log_every_steps=100), folder)\n"
         "except InputError as error: print(error, file=sys.stderr)"
     )
-    command = [sys.executable, "-c", script, str(Path(__file__).parent), str(tmp_path / "two")]
-    run = subprocess.run(command, capture_output=True, text=True)
-    *progress, last = run.stderr.splitlines()
-    assert "make room" in last and all(line.startswith("step ") for line in progress), run.stderr
+    _, errors = started(script, tmp_path / "two").end()
+    *progress, last = errors.splitlines()
+    assert "make room" in last and all(line.startswith("step ") for line in progress), errors
     assert train(Toy(), Numbers(), settings(log_every_steps=100), tmp_path / "two").steps == 12
     assert same(weights(tmp_path / "one"), weights(tmp_path / "two"))
 
@@ -217,36 +227,44 @@ def test_bf16_and_a_loss_gone_wrong(tmp_path: Path) -> None:
         train(Broken(), Numbers(), settings(), tmp_path / "n")
 
 
-TWO = """
-import sys
-sys.path.insert(0, sys.argv[1])
-from test_loop import *
-
 class Uneven:
     steps_per_epoch = 4
-    def __getitem__(self, step):
+
+    def __getitem__(self, step: int) -> Tensor:
         return torch.ones(8 + 24 * (step % 2), 16)
 
-how = {"max_steps": None, "max_tokens": 128 * 40, "evaluate_every_steps": 3, "save_every_minutes": 1e-9}
-rank, stop_at = int(os.environ["RANK"]), int(sys.argv[3])
-toy = Toy(stop_at if rank else None)
-result = train(toy, Uneven(), settings(**how), Path(sys.argv[2]), evaluate=lambda _: {"loss": 1.0 + rank})
-told = [result.steps, result.tokens, result.interrupted, result.best]
-(Path(sys.argv[2]) / f"told-{rank}.json").write_text(json.dumps(told))
+
+def train_one_of_two(folder: Path, stop_at: int) -> None:
+    """In a rank; the second is told to stop at a step."""
+    rank = int(os.environ["RANK"])
+    how = {"max_steps": None, "max_tokens": 128 * 40, "evaluate_every_steps": 3, "save_every_minutes": 1e-9}
+    toy = Toy(stop_at if rank else None)
+    result = train(toy, Uneven(), settings(**how), folder, evaluate=lambda _: {"loss": 1.0 + rank})
+    told = [result.steps, result.tokens, result.interrupted, result.best]
+    (folder / f"told-{rank}.json").write_text(json.dumps(told))
+
+
+TWO = """
+import sys
+sys.path[:0] = sys.argv[2:]
+from test_loop import *
+train_one_of_two(Path(sys.argv[1]), 3)
 """
 
 
 def test_two_processes_stop_together_and_go_on(tmp_path: Path) -> None:
+    def told() -> list[object]:
+        return [json.loads((tmp_path / f"told-{rank}.json").read_text()) for rank in (0, 1)]
+
     (tmp_path / "two.py").write_text(TWO)
-    reported = []
-    for stop_at in ("3", "0"):
-        command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-        command += [str(tmp_path / "two.py"), str(Path(__file__).parent), str(tmp_path), stop_at]
-        run = subprocess.run(command, capture_output=True, text=True, timeout=120)
-        assert run.returncode == 0, run.stderr
-        assert "destroy_process_group" not in run.stderr
-        reported += [json.loads((tmp_path / f"told-{rank}.json").read_text()) for rank in (0, 1)]
-    assert reported == [[3, 3 * 640, True, 1.0]] * 2 + [[8, 8 * 640, False, 1.0]] * 2
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    command += [str(tmp_path / "two.py"), str(tmp_path), *map(str, Path(__file__).parents[:2])]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=240)
+    assert run.returncode == 0, run.stderr
+    assert "destroy_process_group" not in run.stderr
+    assert told() == [[3, 3 * 640, True, 1.0]] * 2
+    errors = run_two_ranks("train_one_of_two(folder, 0)", tmp_path)
+    assert told() == [[8, 8 * 640, False, 1.0]] * 2, errors
 
 
 class Counting(Toy):
@@ -291,30 +309,7 @@ def test_micro_batches_weigh_by_what_they_count(tmp_path: Path) -> None:
         assert ours["grad_norm"] == pytest.approx(theirs["grad_norm"], rel=1e-4)
 
 
-RANKS = """
-import sys
-sys.path.insert(0, sys.argv[1])
-from test_loop import *
-
-train(Counting(), Words(), settings(max_steps=3), Path(sys.argv[2]))
-"""
-
-
-def run_two_ranks(code: str, folder: Path) -> str:
-    """Runs code in two processes as torchrun does, without a third that imports torch; what they print as errors."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = str(free.getsockname()[1])
-    ranks = [
-        subprocess.Popen(
-            [sys.executable, "-c", code, str(Path(__file__).parent), str(folder)],
-            env={**os.environ, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
-            | {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "RANK": rank, "LOCAL_RANK": rank},
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for rank in "01"
-    ]
-    return "".join(process.communicate(timeout=240)[1] for process in ranks)
+RANKS = "train(Counting(), Words(), settings(max_steps=3), folder)"
 
 
 def test_ranks_weigh_by_what_they_count_and_the_log_is_of_all(tmp_path: Path) -> None:
@@ -330,10 +325,6 @@ def test_ranks_weigh_by_what_they_count_and_the_log_is_of_all(tmp_path: Path) ->
 
 
 BROKEN = """
-import sys
-sys.path.insert(0, sys.argv[1])
-from test_loop import *
-
 class Broken(Counting):
     def forward(self, batch):
         self.calls += 1
@@ -343,13 +334,13 @@ class Broken(Counting):
         return loss
 
 try:
-    train(Broken(), Words(), settings(save_every_minutes=1e-9, log_every_steps=100), Path(sys.argv[2]))
+    train(Broken(), Words(), settings(save_every_minutes=1e-9, log_every_steps=100), folder)
 except InputError as error:
     said = f"ONE LINE: {error}"
 except SystemExit as end:
     said = f"SILENT: {end}"
 # a file for each rank: lines that two processes print at once run into each other
-Path(sys.argv[2] + os.environ["RANK"]).write_text(said)
+Path(f"{folder}{os.environ['RANK']}").write_text(said)
 """
 
 
