@@ -81,6 +81,7 @@ export default function ({ parentElement, data, setStateValue, setTriggerValue }
     skip(data.skip);
     for (const place of document.querySelectorAll("[data-testid=stFileUploaderDropzone][role=presentation]"))
       place.setAttribute("role", "group"); // it has a name, which what is only presented has not
+    document.querySelector("#vg-tooltip-element")?.setAttribute("role", "status"); // what a chart is pointed at for
     const field = document.querySelector(FIELD);
     if (typing && field && document.activeElement === document.body) field.focus();
   };
