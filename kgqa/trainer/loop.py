@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -583,8 +584,18 @@ def _accelerator(settings: TrainerSettings) -> Any:
     found = Accelerator(
         cpu=not torch.cuda.is_available(), mixed_precision=precision, kwargs_handlers=[unused]
     )
-    # Gloo's threads abort a process that exits while they run. Handlers run in reverse order: garbage is
-    # collected first, since it may hold the process group.
-    atexit.register(found.state.destroy_process_group)
-    atexit.register(gc.collect)
+    _end_with_the_process()
     return found
+
+
+@cache
+def _end_with_the_process() -> None:
+    """Registers what is done once when the process exits, however often it has trained.
+
+    Gloo's threads abort a process that exits while they run. Handlers run in reverse order: garbage is collected first,
+    since it may hold the process group.
+    """
+    from accelerate.state import PartialState
+
+    atexit.register(PartialState().destroy_process_group)
+    atexit.register(gc.collect)
