@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from kgqa.limits.sandbox import SandboxLimits, run_sandboxed
+from kgqa.limits.sandbox import SandboxLimits, run_sandboxed, start
 from kgqa.types import InputError
 
 
@@ -23,6 +23,17 @@ def test_a_fault_of_our_own_is_no_fault_of_the_file() -> None:
         run_sandboxed("json:loads", "a text", content=b"{")
     with pytest.raises(RuntimeError, match="a text: ModuleNotFoundError"):
         run_sandboxed("kgqa.no_such_module:read", "a text", content=b"{")
+
+
+def test_a_child_that_is_done_ends_at_once() -> None:
+    def seconds() -> float:
+        with start("json:loads", SandboxLimits(), b"1") as child:
+            assert child.stdout is not None and b"result" in child.stdout.readline()
+            begin = time.monotonic()
+            child.wait()
+            return time.monotonic() - begin
+
+    assert min(seconds() for _ in range(3)) < 0.9
 
 
 def doze() -> None:
