@@ -5,10 +5,8 @@ of facts made by kgqa-facts serves questions in any language: a transformer laye
 ridge regression of the mean vectors. Fitted on English training questions, facts and labels, on questions and labels
 in other languages that are parallel to English ones, and on English ones with words of another language among them
 (Qin et al., 2020, CoSDA-ML, section 3). Written into FOLDER, a reader's, whose card is written anew, or that of an
-encoder that training starts from. `--out OUT` trains the
-layers below the map too, all but the word embeddings, and writes the reader to OUT, which is to be trained further: its
-upper layers have not seen the change. `--recall FILE ...` measures, for each file of questions, the share whose answer
-is among the first 10, 20, 50 and 120 concepts retrieved, by labels alone and with the map.
+encoder that training starts from. `--recall FILE ...` measures, for each file of questions, the share whose answer is
+among the first 10, 20, 50 and 120 concepts retrieved, by labels alone and with the map.
 """
 
 from __future__ import annotations
@@ -28,16 +26,15 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pad_sequence
 
-from kgqa.data.corpus.tokenizer import load_tokenizer
 from kgqa.data.datasets.load import load_dataset
 from kgqa.graph.load import open_graph
 from kgqa.graph.storage.store import GraphStore
 from kgqa.models.collation.input_config import InputConfig
 from kgqa.models.dense_retrieval import FactEncoder, verbalize_facts
 from kgqa.models.devices import matmul_precision
-from kgqa.models.fact_map import FactMap, MappedEncoder, fit_map, load_map, mapped, save_map
+from kgqa.models.fact_map import FactMap, MappedEncoder, fit_map, mapped, save_map
 from kgqa.models.pretrained import CARD, load_config, write_card
-from kgqa.models.reader import load_reader, read_card, save_reader
+from kgqa.models.reader import read_card
 from kgqa.progress import track
 from kgqa.qa.retrieve import Retriever
 from kgqa.settings import FACT_ENCODER, find_encoder
@@ -51,8 +48,6 @@ QUESTIONS, FACTS, LABELS = 6_000, 6_000, 10_000
 SWITCHED = 2_000
 """Questions and facts for each language with words of it among the English ones."""
 RIDGE, LAYER, HEADS = 0.3, 6, 12
-BELOW = 5e-5
-"""Learning rate of the layers below the map, where they are trained too."""
 MINUTES, BATCH, RATE, TEMPERATURE = 15.0, 96, 3e-4, 0.05
 COSINE, CONTRAST = 8.0, 0.3
 """Weights of the two losses."""
@@ -201,78 +196,6 @@ def of_bert(layer: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return found
 
 
-def loss_of(vectors: Tensor, goal: Tensor) -> Tensor:
-    """The cosine of vectors (n, e) to their targets, and a softmax over the targets of the batch (van den Oord et al.,
-    2018)."""
-    alike = (goal @ goal.T > 0.98) & ~torch.eye(len(goal), dtype=torch.bool)
-    scores = (vectors @ goal.T / TEMPERATURE).masked_fill(alike, -1e4)
-    contrast = F.cross_entropy(scores, torch.arange(len(goal)))
-    return CONTRAST * contrast + COSINE * (1 - (vectors * goal).sum(-1)).mean()
-
-
-def align(folder: Path, graph: GraphStore, out: Path, minutes: float) -> None:
-    """Train a reader's map and the layers below it, and write the reader to `out`."""
-    torch.manual_seed(0)
-    reader, card = load_reader(folder)
-    fact_map, facts = load_map(folder), FactEncoder.load(FACT_ENCODER)
-    assert fact_map is not None
-    encoder = MappedEncoder(reader.layerwise, load_tokenizer(folder), fact_map)
-    assert encoder.top is not None
-    map_weight = nn.Parameter(encoder.weight.clone())
-    texts = pairs(graph)
-    targets = torch.from_numpy(encoded(facts, [said for _, said, _ in texts]))
-    often = torch.tensor([weight for *_, weight in texts])
-    below = [p for part in reader.layerwise.layers[: fact_map.layer] for p in part.parameters()]
-    for parameter in reader.parameters():
-        parameter.requires_grad_(False)
-    for parameter in below:
-        parameter.requires_grad_(True)
-    groups: list[tuple[list[nn.Parameter], float]] = [
-        (below, BELOW),
-        (list(encoder.top.parameters()), RATE / 2),
-        ([map_weight], 2 * RATE),
-    ]
-    optimizer = torch.optim.AdamW([{"params": own, "lr": rate} for own, rate in groups], weight_decay=0.01)
-    begin, spent, step = time.monotonic(), 0.0, 0
-    rate = torch.optim.lr_scheduler.LambdaLR(
-        optimizer, lambda step: min((step + 1) / 50, max(0.02, 1 - spent))
-    )
-    recent: list[float] = []
-    while spent < 1:
-        drawn = torch.multinomial(often, BATCH * 16, replacement=True).tolist()
-        drawn.sort(key=lambda i: len(texts[i][0]))
-        for number in torch.randperm(16).tolist():
-            rows = drawn[number * BATCH : (number + 1) * BATCH]
-            with torch.autocast("cpu", torch.bfloat16):
-                batch = encoder.tokens([texts[i][0] for i in rows])
-                states = encoder.states(batch)
-                assert batch.attention_mask is not None
-                mask = batch.attention_mask.unsqueeze(-1).float()
-                mean = F.normalize((states.float() * mask).sum(1) / mask.sum(1), dim=-1)
-            loss = loss_of(F.normalize(mapped(mean, map_weight), dim=-1), targets[rows])
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(below, 1.0)
-            optimizer.step()
-            spent = (time.monotonic() - begin) / (60 * minutes)
-            rate.step()
-            recent.append(loss.item())
-            step += 1
-        print(
-            f"{100 * spent:.0f}%, step {step}: loss {np.mean(recent[-64:]):.3f}", file=sys.stderr, flush=True
-        )
-        if step % 64 == 0 or spent >= 1:
-            save_reader(
-                reader,
-                folder,
-                out,
-                {k: v for k, v in card.items() if k not in ("format", "reasoner", "checksums")},
-            )
-            top = {name: value.detach() for name, value in encoder.top.state_dict().items()}
-            save_map(fact_map._replace(weight=map_weight.detach(), top=packed(top)), out)
-            write_card(out, read_card(out))
-
-
 def train_top(
     states: Sequence[Tensor], targets: Tensor, often: Tensor, top: Mapping[str, Tensor], minutes: float
 ) -> FactMap:
@@ -302,7 +225,11 @@ def train_top(
             batch = F.dropout(batch, 0.1)
             read = layer(batch, src_key_padding_mask=absent).masked_fill(absent.unsqueeze(-1), 0)
             mean = F.normalize(read.sum(1) / (~absent).sum(1, keepdim=True), dim=-1)
-            loss = loss_of(F.normalize(mapped(mean, weight), dim=-1), targets[rows])
+            vectors, goal = F.normalize(mapped(mean, weight), dim=-1), targets[rows]
+            alike = (goal @ goal.T > 0.98) & ~torch.eye(BATCH, dtype=torch.bool)
+            scores = (vectors @ goal.T / TEMPERATURE).masked_fill(alike, -1e4)
+            loss = CONTRAST * F.cross_entropy(scores, torch.arange(BATCH))
+            loss = loss + COSINE * (1 - (vectors * goal).sum(-1)).mean()
             optimizer.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(layer.parameters(), 1.0)
@@ -349,16 +276,11 @@ if __name__ == "__main__":
         "--layer", type=int, default=LAYER, help="layer of the encoder whose states are mapped"
     )
     parser.add_argument("--minutes", type=float, default=MINUTES, help="of training the layer on top")
-    parser.add_argument(
-        "--out", type=Path, help="train the layers below the map too, and write the reader here"
-    )
     given = parser.parse_args()
     everyday = open_graph("everyday")
     assert isinstance(everyday, GraphStore)
     if given.recall:
         with torch.inference_mode():
             recall(find_encoder(given.folder), everyday, given.recall)
-    elif given.out:
-        align(find_encoder(given.folder), everyday, given.out, given.minutes)
     else:
         fit(find_encoder(given.folder), everyday, given.layer, given.minutes)

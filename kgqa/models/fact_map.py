@@ -154,7 +154,7 @@ class GlossedEncoder(FactEncoder):
     ) -> None:
         nn.Module.__init__(self)
         self.mapped, self.english, self.glosses = mapped, english, glosses
-        self.fingerprint, self.space = f"g{mapped.fingerprint}", mapped.space
+        self.fingerprint, self.space = mapped.fingerprint, mapped.space
 
     @property
     def size(self) -> int:

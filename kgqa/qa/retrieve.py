@@ -25,7 +25,7 @@ from kgqa.graph.storage.store import GraphStore
 from kgqa.language.detect import ENGLISH, language_of
 from kgqa.limits.cancellation import check_cancelled
 from kgqa.models.collation.input_config import InputConfig
-from kgqa.models.dense_retrieval import FactEncoder, open_fact_index
+from kgqa.models.dense_retrieval import MADE_AT_ONCE, FactEncoder, open_fact_index
 from kgqa.models.fact_map import GlossedEncoder, MappedEncoder
 from kgqa.models.load import LoadedReader
 from kgqa.qa.logical_forms.graph_index import GraphIndex
@@ -84,10 +84,12 @@ class Retriever:
 
     @cached_property
     def multilingual_search(self) -> DenseSearch | None:
-        """Dense search for questions in other languages than English, by the multilingual encoder beside the
-        English one for the labels of what they mention."""
+        """Dense search for questions in other languages than English, by the multilingual encoder; where the index is
+        one of English facts, beside the English encoder for the labels of what they mention."""
         encoder: FactEncoder | None = self.question_encoder
-        if self.question_encoder and self.encoder:
+        beneath = _beneath(self.whole)
+        is_english = isinstance(beneath, GraphStore) and beneath.edge_count > MADE_AT_ONCE
+        if self.question_encoder and self.encoder and is_english:
             encoder = GlossedEncoder(self.question_encoder, self.encoder, self._glosses)
         return open_fact_index(self.whole, encoder, self._below) if encoder else None
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgqa.graph.linking.linker import Linker
-from kgqa.graph.linking.normalize import STOP_WORDS, is_korean, lemma, words
+from kgqa.graph.linking.normalize import STOP_WORDS, is_korean_question, lemma, words
 from kgqa.graph.retrieval.dense import FactHits, fused_ranks, nearest_concepts
 from kgqa.graph.retrieval.expansion import (
     Expansion,
@@ -203,7 +203,7 @@ def retrieve(
     reached = expand(graph, everyone, columns, _EXPANSION, also)
     relations = graph.relations
     asked = question.text
-    if code := language or ("ko" if is_korean(asked) else ""):
+    if code := language or ("ko" if is_korean_question(asked) else ""):
         named = (
             graph.labels(np.array([m.entities[0] for m in mentions[0]], dtype=np.int32)) if language else []
         )
