@@ -122,9 +122,8 @@ def same_unit(unit: str) -> str:
     return _SAME_UNITS.get(unit, unit)
 
 
-_MONEY = frozenset(
-    {"eur", "usd", "gbp", "chf", "krw", "won", "franc", "yen", "crown", "krone", "rupee", "real", "peso"}
-)
+_CURRENCY_CODES = frozenset({"eur", "usd", "gbp", "chf", "krw"})
+_MONEY = _CURRENCY_CODES | frozenset({"won", "franc", "yen", "crown", "krone", "rupee", "real", "peso"})
 
 
 def unit_of(word: str) -> tuple[str, str, Fraction] | None:
@@ -192,6 +191,7 @@ def with_unit(text: str, name: str, relation: Relation) -> str:
     if datatype and not datatype.startswith(XSD):
         return f"{text} {datatype.replace('#', '/').rsplit('/', 1)[-1]}"
     unit = _label_unit(relation.label)
+    unit = unit.upper() if unit in _CURRENCY_CODES else unit  # labels of tables are in lower case
     return f"{text} {unit}" if unit else text
 
 

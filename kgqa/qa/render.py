@@ -133,12 +133,16 @@ def is_guess(answer: Answer, caution: float = CAUTION) -> bool:
 
 
 def in_full(answer: Answer) -> str:
-    """The answer text, with the unit of its fact if it is a plain number; empty for no answer."""
-    best, paths = answer.candidates[:1], answer.evidence.paths
-    if answer.text is None or answer.items or not best or not best[0].concept or not paths:
+    """The answer text, with the unit of its fact if it is a plain number, or a sum, an average or a difference of such;
+    empty for no answer."""
+    best, evidence = answer.candidates[:1], answer.evidence
+    if answer.text is None or answer.items or not best or not evidence.paths:
         return answer.text or ""
-    graph, last = answer.evidence.subgraph, paths[0].steps[-1]
-    return with_unit(answer.text, best[0].concept, graph.relations[int(graph.edges[last, 1])])
+    read = evidence.interpretation
+    computed = read is not None and read.form.startswith(("(SUM", "(AVG", "(MIN", "(MAX", "(DIFFERENCE"))
+    name = best[0].concept or (f'"{answer.text}"' if computed else "")
+    graph, last = evidence.subgraph, evidence.paths[0].steps[-1]
+    return with_unit(answer.text, name, graph.relations[int(graph.edges[last, 1])])
 
 
 def perhaps(answer: Answer) -> str:

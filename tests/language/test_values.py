@@ -37,4 +37,5 @@ def test_units_and_datatypes_are_said() -> None:
     minutes = '"110"^^<http://qudt.org/vocab/unit/MIN>'
     assert with_unit("110", minutes, Relation("http://x/runtime", "runtime")) == "110 MIN"
     assert with_unit("3.5", '"3.5"', Relation("http://x/height", "height (m)")) == "3.5 m"
+    assert with_unit("16", '"16"', Relation("http://x/price", "price (eur)")) == "16 EUR"
     assert with_unit("1990", '"1990"', Relation("http://x/built", "built in")) == "1990"

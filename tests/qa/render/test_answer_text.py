@@ -1,9 +1,13 @@
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from kgqa.graph.load import open_graph
+from kgqa.qa.compute import execute_form
 from kgqa.qa.render import (
     beside,
+    in_full,
     likely_runners_up,
     path_sentences,
     perhaps,
@@ -49,6 +53,17 @@ def test_what_is_guessed_is_not_said_twice() -> None:
     assert perhaps(answer) == "ladle"
     assert [candidate.text for candidate, _ in beside(answer)] == ["spoon"]
     assert [candidate.text for candidate, _ in beside(answer, caution=0.0)] == ["ladle", "spoon"]
+
+
+def test_a_computed_number_has_the_unit_of_its_values(tmp_path: Path) -> None:
+    table = tmp_path / "people.csv"
+    table.write_text("name,salary (EUR),office\nAda,50000,Lyon\nBo,40000,Lyon\n", encoding="utf-8")
+    graph = open_graph(table)
+    for form, text in (
+        ('(AVG "salary (eur)" (JOIN office Lyon))', "45000 EUR"),
+        ("(COUNT (JOIN office Lyon))", "2"),
+    ):
+        assert in_full(execute_form(form, graph)) == text
 
 
 def test_marks_are_no_runners_up() -> None:
