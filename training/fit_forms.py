@@ -39,7 +39,9 @@ from kgqa.trainer.data.generated import PRACTICE
 from kgqa.trainer.finetuning.form_ranker import FormSettings
 from kgqa.types import Candidate, Question, Source
 
-DEVELOPMENT = (Path("tests/graphs/vocabularies"), Path("tests/graphs/forms_development"))
+DEVELOPMENT = tuple(
+    Path(f"tests/graphs/{n}") for n in ("vocabularies", "forms_development", "forms_strangers")
+)
 SURE, WRONG = 0.9, 0.02
 """Confidence from which an answer counts as confident, and the share of such answers that may be wrong."""
 FOLDS = 5

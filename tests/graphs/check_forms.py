@@ -44,6 +44,8 @@ def main() -> None:
         choices=[
             "forms_test",
             "forms_exam",
+            "forms_exam_2",
+            "forms_strangers",
             "forms_development",
             "forms_nodes",
             "forms_absent",

@@ -36,8 +36,15 @@ from kgqa.qa.logical_forms.language import (
     Path,
     SetForm,
     entities,
+    parts,
 )
-from kgqa.qa.logical_forms.mentions import QuestionMentions, asks_truth, has_more_content, rest_of
+from kgqa.qa.logical_forms.mentions import (
+    QuestionMentions,
+    asks_other_noun,
+    asks_truth,
+    has_more_content,
+    rest_of,
+)
 from kgqa.types import NO, YES, Edges
 
 MAX_MIDDLES = 200
@@ -46,6 +53,8 @@ MAX_NAMELESS = 2
 """Maximum number of consecutive nameless nodes (blank nodes, events) that a path passes as one hop."""
 MAX_COMPARED, MAX_FETCHED = 20_000, 2_000
 """Maximum size of a set whose members are compared by a value, and of one of a remote graph."""
+MAX_NARROWED = 300
+"""Maximum size of a class of which the members that meet one condition are compared further."""
 MAX_SCALES = 24
 """Maximum number of relations by which a set's members are ordered."""
 _WHO = re.compile(r"\W*who(?:m|se)?\b", re.IGNORECASE)
@@ -71,24 +80,33 @@ class Enumerator:
         # a value that the question compares with ("more than 4") is not an entity to start from
         compared = " ".join(value for value, ops in asked.compared.items() if ops).split()
         limits = {e for m in asked.mentions if asked.text[m.start : m.end] in compared for e in m.entities}
+        self.kinds = [m.entities for m in asked.mentions if all(map(facts.is_class, m.entities))]
         self.things = [e for e in named if e not in self.classes and not (e in limits and facts.is_value(e))]
         # "Who owns no dog?" mentions a class, but asks for entities of another one
-        self.unnamed = () if self.classes and not _WHO.match(asked.text) else tuple(classes)
+        # "Which birds have never won a race?" mentions one that is not what it asks for
+        named_kind = self.classes and not _WHO.match(asked.text) and not asks_other_noun(facts, asked)
+        self.unnamed = () if named_kind else tuple(classes)
         self._scales: dict[SetForm, dict[tuple[Path, str], int]] = {}
 
     def forms(self) -> list[Form]:
         """All candidate forms without duplicates: sets, and what is computed from them."""
         one = {e: self._joins(e) for e in self.things}
         sets: list[SetForm] = [form for forms in one.values() for form in forms]
-        own = [form for e in self.classes for form in self._of_class(e)]
-        classes = [form for form in own if isinstance(form, Class)]
+        own = [form for e in self.classes for form in self._about_class(e)]
+        classes = [Class(kinds) for kinds in dict.fromkeys(self.kinds) if self._is_populated(kinds)]
+        own += classes
         narrowed = [And(kind, form) for kind in classes for form in sets if self._narrows(kind, form)]
         both = list(self._both(one, narrowed))
         bases = [*classes, *narrowed, *both, *(f for f in sets if len(self._members(f)) > 1)]
         if not classes and self.things:
             bases += [form for form in own if isinstance(form, Join)]
-        unnamed: list[SetForm] = [Class(kind) for kind in self.unnamed if len(self._members(Class(kind))) > 1]
+        things = set(self.things)  # "the two Otter boats" are both
+        bases += [
+            Entities(m.entities) for m in self.asked.mentions if {*m.entities} <= things and m.entities[1:]
+        ]
+        unnamed: list[SetForm] = [Class((k,)) for k in self.unnamed if len(self._members(Class((k,)))) > 1]
         bases += unnamed
+        bases += [form for kind in classes or unnamed for form in self._narrowed(kind)]
         found: list[Form] = [*sets, *own, *narrowed, *both, *unnamed]
         beyond = (onward for form in both for onward in self._beyond(form))
         found += [onward for onward in beyond if not self._members(onward).keys() <= set(self.things)]
@@ -126,7 +144,7 @@ class Enumerator:
         reached = self._members(form) if isinstance(form, SetForm) else {}
         if not reached or not all(map(self.facts.is_nameless, reached)):
             return True
-        return any(reached.keys() <= self._members(Class(kind)).keys() for kind in self.classes)
+        return any(reached.keys() <= self._members(Class(kinds)).keys() for kinds in self.kinds)
 
     # ---- sets
 
@@ -217,28 +235,22 @@ class Enumerator:
             layer = [*dict.fromkeys(layer)]
         return found
 
-    def _of_class(self, kind: int) -> list[SetForm]:
-        """The instances of a class, and the facts about the class itself."""
+    def _about_class(self, kind: int) -> list[SetForm]:
+        """The facts about a class itself."""
         facts, narrower = self.facts, "narrower" in self.asked.operators
         steps = {
             s
             for s, _, _ in facts.onward(kind)
             if not facts.is_type(s.relation) or s.forward or (narrower and facts.is_narrower(s.relation))
         }
-        found: list[SetForm] = [Join((step,), Entities((kind,))) for step in steps]
-        form = Class(kind)
-        reached = self._members(form)
-        if reached or self._is_vast(kind):
-            found.append(form)
-        return found
+        return [Join((step,), Entities((kind,))) for step in steps]
 
-    def _is_vast(self, kind: int) -> bool:
-        """Whether a class has too many instances to fetch, but the endpoint can still count them."""
+    def _is_populated(self, kinds: tuple[int, ...]) -> bool:
+        """Whether some class has instances; if they are too many to fetch, whether the endpoint can count them."""
         try:
-            self.facts.instances(kind)
+            return bool(members(self.facts, Class(kinds)))
         except TooManyFacts:
             return self.facts.ask is not None
-        return False
 
     def _narrows(self, kind: Class, form: SetForm) -> bool:
         """Whether some members of a set are instances of a class, so that the intersection is not empty."""
@@ -332,7 +344,7 @@ class Enumerator:
                 yield Exists(filtered)
             # relations that others of its class have: the answer may be no
             for kind in self.facts.classes(thing):
-                yield from self._anything(thing, [(step,) for step in self._having(Class(kind))])
+                yield from self._anything(thing, [(step,) for step in self._having(Class((kind,)))])
         for form in sets:
             if isinstance(form, Join) and isinstance(form.source, Entities):
                 yield from self._anything(form.source.ids[0], [form.path])
@@ -429,18 +441,41 @@ class Enumerator:
         # short paths that most members have are the likeliest to be asked about
         return {key: len(entities) for key, entities in ordered[:MAX_SCALES]}
 
-    def _filters(self, base: SetForm) -> Iterator[Filter]:
+    def _filters(self, base: SetForm) -> Iterator[SetForm]:
         """Filters: members whose value satisfies a comparison with a value in the question, or is true or false."""
         if any(map(self.facts.is_value, entities(base))):  # the set was found by a value already
             return
         yield from self._truth_filters(base)
+        met = {value for part in parts(base) if isinstance(part, Filter) for value in part.values}
         for (path, unit), _ in self.scales(base).items() if self.asked.values else ():
-            fitting = [text for text in self.asked.values if _fits(text, unit)]
-            for text in fitting:
-                for op in self._comparators(text):
-                    yield Filter(op, path, (text,), base)
-            for low, high in combinations(fitting, 2):
-                yield Filter("between", path, (low, high), base)
+            fitting = [text for text in self.asked.values if text not in met and _fits(text, unit)]
+            compared: list[tuple[Comparator, tuple[str, ...]]] = [
+                (op, (text,)) for text in fitting for op in self._comparators(text)
+            ]
+            compared += [("between", pair) for pair in combinations(fitting, 2)]
+            first, kind = path[0], self._class_reached(path[0], base) if len(path) == 2 else None
+            for op, values in compared:
+                if kind is None:
+                    yield Filter(op, path, values, base)
+                else:  # "lots made by producers founded after 1990"
+                    inner = Filter(op, path[1:], values, Class((kind,)))
+                    yield And(base, Join((Hop(first.relation, not first.forward),), inner))
+
+    def _class_reached(self, step: Hop, base: SetForm) -> int | None:
+        """A class of what a relation leads to from the members of a set, if all of it is in one."""
+        reached = self._members(Join((step,), base))
+        self.facts.fetch(reached, MAX_ONWARD)
+        shared = [set(self.facts.classes(end)) for end in reached]
+        return min(set.intersection(*shared), default=None) if shared else None
+
+    def _narrowed(self, kind: SetForm) -> list[SetForm]:
+        """The members of a class that meet one condition, where the question may have another: "the average length
+        of the vans that have a lift", "boats over 9 m built before 1990"."""
+        more = not self.asked.operators.isdisjoint({"extreme", "average", "sum", "more", "less"})
+        size = len(self._members(kind))
+        if size > MAX_NARROWED or not (more or len(self.asked.values) > 1):
+            return []
+        return [form for form in self._filters(kind) if 1 < len(self._members(form)) < size]
 
     def _comparators(self, value: str) -> Sequence[Comparator]:
         """Comparators for a value in the question: those of the words next to it; all, if a comparative stands

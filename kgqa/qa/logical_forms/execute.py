@@ -185,8 +185,10 @@ def _members(facts: GraphFacts, form: SetForm) -> Members:
     match form:
         case Entities(ids):
             return dict.fromkeys(ids, ())
-        case Class(kind):
+        case Class((kind,)):
             return facts.instances(kind)
+        case Class(kinds):
+            return {entity: rows for kind in kinds for entity, rows in facts.instances(kind).items()}
         case Join(path, source):
             return _along(facts, members(facts, source), path)
         case And(left, right):

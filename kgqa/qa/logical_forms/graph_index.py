@@ -5,12 +5,13 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from rapidfuzz import fuzz, process
 
-from kgqa.graph.linking.normalize import STOP_WORDS, split_local_name
+from kgqa.graph.linking.label_keys import noun_of
+from kgqa.graph.linking.normalize import STOP_WORDS, lemma, split_local_name
 from kgqa.graph.relation_types import is_type_relation
 from kgqa.qa.logical_forms.graph_facts import GraphFacts
 from kgqa.qa.logical_forms.language import Form, parse, quoted, show
@@ -144,6 +145,7 @@ class GraphIndex:
         count = graph.entity_count or 0
         self.classes: list[int] = []
         self.labels: list[str] = []
+        self._classes_by_noun: dict[str, tuple[int, ...]] = {}
         self._of_word: dict[str, set[int]] = defaultdict(set)
         self._words: dict[int, list[tuple[str, ...]]] = {}
         self._label: dict[int, str] = {}
@@ -172,6 +174,7 @@ class GraphIndex:
             for words in self._words[entity]:
                 for word in words:
                     self._of_word[word].add(entity)
+        self._classes_by_noun = _by_noun(labels)
         self._known = list(self._of_word)
 
     def find(self, text: str, taken: Sequence[tuple[int, int]]) -> list[tuple[int, int, tuple[int, ...]]]:
@@ -214,6 +217,10 @@ class GraphIndex:
             n = best[0] + 1
         return found
 
+    def classes_called(self, word: str) -> tuple[int, ...]:
+        """The classes whose labels of several words end in a noun: radio and podcast episodes for "episodes"."""
+        return () if word.casefold() in self._relation_words else self._classes_by_noun.get(lemma(word), ())
+
     def _bearing(self, word: str, text: str) -> set[int]:
         """Entities with a word, or one that it may be a misspelling of, in one of their labels."""
         low = word.casefold().removesuffix("'s").removesuffix("’s")
@@ -253,3 +260,15 @@ class GraphIndex:
         marked = any(w[0].isupper() or any(c.isdigit() for c in w) for w in telling)
         rare = len(name_words) > 1 and all(len(w) > 1 for w in name_words)
         return whole or marked or rare
+
+
+def _by_noun(labels: Mapping[int, str]) -> dict[str, tuple[int, ...]]:
+    """Classes by the last word of labels of several words; none by a noun that is the whole label of a class."""
+    found: dict[str, list[int]] = defaultdict(list)
+    for kind, label in labels.items():
+        found[noun_of(label)].append(kind)
+    return {
+        noun: tuple(kinds)
+        for noun, kinds in found.items()
+        if noun and all(len(_WORD.findall(labels[kind])) > 1 for kind in kinds)
+    }

@@ -52,9 +52,9 @@ class Entities(SetForm):
 
 @dataclass(frozen=True, slots=True)
 class Class(SetForm):
-    """The instances of a class and of its narrower classes."""
+    """The instances of a class, or of any of several, and of their narrower classes."""
 
-    id: int
+    ids: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ def entities(form: Form) -> list[int]:
     """The entities and classes that a form names."""
     found: list[int] = []
     for part in parts(form):
-        found += part.ids if isinstance(part, Entities) else [part.id] if isinstance(part, Class) else []
+        found += part.ids if isinstance(part, Entities | Class) else ()
     return found
 
 
@@ -194,8 +194,8 @@ def show(form: Form, entity: Callable[[int], str], relation: Callable[[int], str
             case Entities(ids):
                 names = " ".join(quoted(entity(e)) for e in ids)
                 return names if len(ids) == 1 else f"(SET {names})"
-            case Class(kind):
-                return f"(CLASS {quoted(entity(kind))})"
+            case Class(kinds):
+                return f"(CLASS {' '.join(quoted(entity(kind)) for kind in kinds)})"
             case Join(steps, source):
                 return f"(JOIN {path(_turned(steps))} {of(source)})"
             case And(left, right) | Minus(left, right):
@@ -288,8 +288,8 @@ def parse(text: str, entity: Callable[[str], int], relation: Callable[[str], int
         match (head, rest):
             case ("SET", [_, *_]):
                 return Entities(tuple(entity(str(name)) for name in rest))
-            case ("CLASS", [str(name)]):
-                return Class(entity(name))
+            case ("CLASS", [_, *_]):
+                return Class(tuple(entity(str(name)) for name in rest))
             case ("JOIN", [steps, source]):
                 return Join(_turned(path(steps)), of_set(source))
             case ("VALUES", [steps, source]):

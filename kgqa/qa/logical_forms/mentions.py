@@ -28,9 +28,9 @@ _SCALES: dict[str, float] = tomllib.loads(_TABLE.read_text(encoding="utf-8"))["s
 _MONTH, _SCALE = "|".join(MONTHS), "|".join(_SCALES)
 _ORDINAL = r"\d{1,2}(?:st|nd|rd|th)?"
 _VALUE = re.compile(
-    rf"(?P<date>\d{{4}}-\d\d-\d\d|{_ORDINAL} (?:of )?(?:{_MONTH})(?:,? \d{{4}})|(?:{_MONTH}) (?:{_ORDINAL}, )?\d{{4}})"
+    rf"(?P<date>\d{{4}}-\d\d-\d\d|{_ORDINAL} (?:of )?(?:{_MONTH})(?:,? \d{{4}})|(?:{_MONTH}) (?:{_ORDINAL},? )?\d{{4}})"
     r"|(?P<money>[€$£] ?\d[\d,]*(?:\.\d+)?)"
-    rf"|(?<![\w.-])(?P<number>-?\d[\d,]*(?:\.\d+)?)(?: ?(?P<scale>{'|'.join(_SCALES)})\b)?"
+    rf"|(?<![\w.-])(?P<number>-?\d+(?:,\d{{3}})*(?:\.\d+)?)(?: ?(?P<scale>{'|'.join(_SCALES)})\b)?"
     r"(?: ?(?P<unit>%|[A-Za-zµ°/²³]+))?(?![\w-])"
     r"|\"(?P<text>[^\"]+)\"",
     re.IGNORECASE,
@@ -43,7 +43,25 @@ _HALVES = (
     (re.compile(r"\b(?:an?|one) (\w+) and a half\b", re.IGNORECASE), r"1.5 \1"),
     (re.compile(r"\bhalf an? (?=\w)", re.IGNORECASE), "0.5 "),
 )
+_DAY = rf"(?:{_ORDINAL} (?:of )?)?(?:{_MONTH})|(?:{_MONTH}) {_ORDINAL}"
+_UNTIL = r"(?=\W+(?:and|to|or|until|till|through)\W+(?:the )?"
+_WHOLE_DATES = (
+    (re.compile(rf"\b({_DAY}){_UNTIL}(?:{_DAY}),? (\d{{4}}))", re.IGNORECASE), r"\1 \2"),
+    (
+        re.compile(rf"\b({_ORDINAL}){_UNTIL}{_ORDINAL} (?:of )?((?:{_MONTH}),? \d{{4}}))", re.IGNORECASE),
+        r"\1 \2",
+    ),
+)
+"""Dates whose year, or month and year, is written once behind the second: "between 10 March and 30 April 2024"."""
+_DECADES = ["twenties", "thirties", "forties", "fifties", "sixties", "seventies", "eighties", "nineties"]
+_DECADE = re.compile(
+    rf"\b(?:in |during |from |of )?the ((?:\d\d)?\d0s|{'|'.join(_DECADES)})\b", re.IGNORECASE
+)
+_REQUEST = re.compile(
+    r"\W*(?:can|could|will|would) you (?:\w+ )?(?:list|name|tell|show|give|find)\b", re.IGNORECASE
+)
 _WHICH = re.compile(r"\b(?:which|what)\s+(?:of the\s+)?$", re.IGNORECASE)
+_WHICH_NOUN = re.compile(r"\b(?:which|what)\s+(?:of the\s+)?([^\W\d_]+)", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 
@@ -136,6 +154,12 @@ def question_mentions(
             s <= m.start and m.end <= e and (m not in whole or e - s > m.end - m.start) for s, e in covered
         )
     ] + parts
+    found += [
+        QuestionMention(word.start(), word.end(), kinds)
+        for word in _WORD.finditer(text)
+        if (kinds := index.classes_called(word[0].lower()))
+        and not any(m.start < word.end() and word.start() < m.end for m in found)
+    ]
     found.sort()
     if question.passage_text and all(facts.is_class(e) for mention in found for e in mention.entities):
         found += [m._replace(start=-1, end=-1) for m in _mentioned(linker, question.passage_text)]
@@ -145,6 +169,7 @@ def question_mentions(
     table = _operators()
     operators = {name for name, pattern in table.words.items() if pattern.search(rest)}
     ranks = [table.ranks[word] for word in _WORD.findall(rest.lower()) if word in table.ranks]
+    ranks += [2] if table.words["second"].search(rest) else []
     ranks += [int(number) for number in re.findall(r"\b(\d+)(?:st|nd|rd|th)\b", rest)]
     compared = comparators_in(rest)
     if compared or len(things) > 1:
@@ -179,6 +204,8 @@ def asks_truth(text: str) -> bool:
     (True, False, False)
     """
     table = _operators().words
+    if _REQUEST.match(text):
+        return False
     return table["truth"].search(text) is not None and not (
         table["pair"].search(text) or _ASKING.search(text)
     )
@@ -210,6 +237,14 @@ def class_asked(facts: GraphFacts, asked: QuestionMentions) -> tuple[int, ...]:
     return ()
 
 
+def asks_other_noun(facts: GraphFacts, asked: QuestionMentions) -> bool:
+    """Whether the noun behind "which" or "what" is no class that the graph names so: "birds" in "Which birds have won
+    a race?"."""
+    match = _WHICH_NOUN.search(asked.text)
+    kinds = [m for m in asked.mentions if all(map(facts.is_class, m.entities))]
+    return match is not None and not any(match.start(1) - 1 <= m.start <= match.end(1) + 20 for m in kinds)
+
+
 def _is_literal(facts: GraphFacts, mention: QuestionMention) -> bool:
     return all(facts.name(entity).startswith('"') for entity in mention.entities)
 
@@ -229,6 +264,8 @@ def values_in(text: str) -> tuple[str, ...]:
     (('45 cm', '50 cm'), ('4000000 euros',), ('1000000',))
     >>> values_in("Which are taller than a metre?"), values_in("4 euros a day")
     (('1 metre',), ('4 euros',))
+    >>> values_in("Born in the eighties?"), values_in("between 10 March and 3 April 2024"), values_in("by 2010, please")
+    (('1980', '1989'), ('10 March 2024', '3 April 2024'), ('2010',))
     """
     return tuple(comparators_in(text))
 
@@ -241,8 +278,9 @@ def comparators_in(text: str) -> dict[str, frozenset[Comparator]]:
     >>> comparators_in("opened between 1900 and 1930")["1930"], comparators_in("older than 80")["80"]
     (frozenset({'between'}), frozenset({'>'}))
     """
-    for pattern, digits in _HALVES:
-        text = pattern.sub(digits, text)
+    for pattern, written in (*_HALVES, *_WHOLE_DATES):
+        text = pattern.sub(written, text)
+    text = _DECADE.sub(lambda match: _decade(match[1].lower()), text)
     numbers = _operators().numbers
     text = _AND_A_HALF.sub(lambda match: f"{numbers.get(match[1].lower(), match[1])}.5", text)
     places: list[tuple[str, int, int]] = []
@@ -287,6 +325,13 @@ def _with_comparators(text: str, places: Sequence[tuple[str, int, int]]) -> dict
         if between and _FROM.search(text[:start]):
             found[low] = found[high] = frozenset({"between"})
     return found
+
+
+def _decade(words: str) -> str:
+    """A decade as a range of years; of the twentieth century if nothing else is said."""
+    begin = words[:-1] if words[0].isdigit() else str(10 * (2 + _DECADES.index(words)))
+    begin = begin if len(begin) == 4 else f"19{begin}"
+    return f"between {begin} and {begin[:3]}9"
 
 
 def _scaled(number: str, scale: str | None = None) -> str:

@@ -42,7 +42,7 @@ from kgqa.qa.logical_forms.mentions import QuestionMentions, class_asked, rest_o
 from kgqa.qa.logical_forms.verbalize import Verbalizer
 from kgqa.types import InputError, first_line
 
-MAX_READ = 24
+MAX_READ = 32
 """Size of the shortlist that the reader scores."""
 MAX_PLAIN = 10
 """Number of places on the shortlist reserved for forms with a single relation."""
@@ -200,8 +200,9 @@ def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
             )
     if asked.values and not values and not types & {Extreme}:
         cost += _MISSED * 0.6
-    for kind in (part.id for part in inside if isinstance(part, Class)):
-        if not any(kind in mention.entities for mention in asked.mentions):
+    implied = {p.source.source for p in inside if isinstance(p, Join) and isinstance(p.source, Filter)}
+    for kinds in (part.ids for part in inside if isinstance(part, Class) and part not in implied):
+        if not any(set(kinds) <= set(mention.entities) for mention in asked.mentions):
             cost += _UNNAMED
     number = isinstance(form, Join) and form.path[-1].forward and facts.is_count(form.path[-1].relation)
     for operator in asked.operators - ({"count"} if number else set()):

@@ -159,8 +159,11 @@ class _Query:
         match form:
             case Entities(ids):
                 return [self.listed(x, ids)]
-            case Class(kind):
+            case Class((kind,)):
                 return [f"{x} {self._class_path(kind)} {written(self.facts.name(kind))} ."]
+            case Class(kinds):
+                every = (f"{{ {line} }}" for kind in kinds for line in self.lines(Class((kind,)), x))
+                return [" UNION ".join(every)]
             case Join(path, source):
                 inner = self.new()
                 return [*self.lines(source, inner), self.triple(inner, path, x)]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 from kgqa.data.synthetic.inflection import plural
+from kgqa.graph.linking.label_keys import noun_of
 from kgqa.graph.storage.relation_names import in_english
 from kgqa.language.values import with_unit, without_unit
 from kgqa.qa.logical_forms.execute import Result, class_counted, compared_value, first_end, iso_of, members
@@ -173,17 +174,18 @@ class Verbalizer:
                     return f"the {aspect}{self._short(ids[0])[len(aspect) :]}"
                 names = [self.called.get(e) or self._short(e) for e in ids]
                 return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-            case Class(kind):
-                return self._plural(kind)
-            case And(Class(kind), other):
-                return self.noun(other, self._plural(kind))
+            case Class(kinds):
+                return self._kinds(kinds)
+            case And(Class(kinds), other):
+                return self.noun(other, self._kinds(kinds))
             case And(left, right):
                 first = self.noun(left, those)
                 return f"{first} and at once {self.noun(right, those).removeprefix(f'{those} ')}"
             case Join(path, source):
                 return self._joined(path, source, those)
             case Filter():
-                return f"{self.noun(form.source, those)} {self._filtered(form)}"
+                also = "and " if isinstance(form.source, Filter) else ""
+                return f"{self.noun(form.source, those)} {also}{self._filtered(form)}"
             case Extreme():
                 return self._extreme(form, those)
             case Minus(left, Join((back,), Join((step,), source))) if (
@@ -197,6 +199,8 @@ class Verbalizer:
     def _joined(self, path: Path, source: SetForm, those: str) -> str:
         event = self._event(source)
         noun_phrase = event or self.noun(source, self._nodes(source) or "those")
+        if isinstance(source, Filter) and isinstance(source.source, Class) and not path[0].forward:
+            noun_phrase = f"one of the {noun_phrase}"
         of_thing = isinstance(source, Entities) and bool(self.facts.aspect(source.ids[0]))
         if of_thing and those == "those" and all(_VALUE.fullmatch(self._wording(step).noun) for step in path):
             return noun_phrase  # the height of the vase, not the value of its height
@@ -405,6 +409,12 @@ class Verbalizer:
         """Whether a path leads to dates, or to integers that a verb marks as years: "surveyed 1731"."""
         name = self._value_of(path, source)
         return bool(iso_of(name)) or (_YEAR.fullmatch(name) is not None and not self._wording(path[-1]).noun)
+
+    def _kinds(self, kinds: Sequence[int]) -> str:
+        """Classes in the plural; by their common last word if there are several: "episodes" for radio and podcast
+        episodes."""
+        shared = {noun_of(self._short(kind)) for kind in kinds}
+        return _plural_of(*shared) if len(kinds) > 1 == len(shared) else " or ".join(map(self._plural, kinds))
 
     def _plural(self, kind: int) -> str:
         words = (self.called.get(kind) or self._short(kind)).split()

@@ -28,7 +28,7 @@ from kgqa.qa.logical_forms.graph_facts import GraphFacts
 from kgqa.qa.logical_forms.graph_index import GraphIndex, NameLookup
 from kgqa.qa.logical_forms.language import Form, paths
 from kgqa.qa.logical_forms.mentions import question_mentions
-from kgqa.qa.logical_forms.rank import NO_FORM, shortlist
+from kgqa.qa.logical_forms.rank import NO_FORM, Similarity, shortlist
 from kgqa.qa.logical_forms.verbalize import Verbalizer
 from kgqa.settings import write_whole
 from kgqa.types import Example, InputError, Ints, KnowledgeGraph, Mention, Passage, Question, Span, Subgraph
@@ -382,7 +382,7 @@ class KoreanQuestions:
 PRACTICE, FAMILIES = Path("training/data/practice_graphs"), Path("training/data/relation_families")
 NEGATIVES, ABSENT = 7, 0.3
 """Number of incorrect forms per question, and share of questions whose correct form is left out."""
-MAX_WRONG = 16
+MAX_WRONG = 24
 """Maximum number of incorrect forms stored per question."""
 
 
@@ -407,8 +407,11 @@ class FormQuestion:
         return Example(Question(self.text, (*chosen, NO_FORM)), choice=chosen.index(self.right))
 
 
-def practice_questions(folder: Path) -> Iterator[FormQuestion]:
-    """Questions with forms for a folder of Turtle graphs, each with questions in JSON lines of the same name."""
+def practice_questions(folder: Path, similarity: Similarity | None = None) -> Iterator[FormQuestion]:
+    """Questions with forms for a folder of Turtle graphs, each with questions in JSON lines of the same name.
+
+    Incorrect forms are those that would be read, if they are given the similarity that is used then.
+    """
     for path in sorted(folder.glob("*.jsonl")):
         graph = open_graph(str(path.with_suffix(".ttl")))
         linker, index = fuzzy_linker(graph), GraphIndex(graph)
@@ -421,7 +424,7 @@ def practice_questions(folder: Path) -> Iterator[FormQuestion]:
                 raise InputError(f"{path}:{number}: {error}; a row has question and form") from None
             facts = names.facts
             asked = question_mentions(facts, linker, index, Question(text))
-            found = shortlist(facts, asked, Enumerator(facts, asked, index.classes).forms())
+            found = shortlist(facts, asked, Enumerator(facts, asked, index.classes).forms(), similarity)
             if gold is None:
                 wrong = [candidate.phrase for candidate in found]
                 yield FormQuestion(text, None, tuple(wrong[:MAX_WRONG]), path.stem)

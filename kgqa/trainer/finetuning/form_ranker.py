@@ -14,11 +14,13 @@ from torch import nn
 from kgqa.batch import Loss, QABatch
 from kgqa.fingerprint import fingerprint
 from kgqa.models.collation.collate import Collator
+from kgqa.models.dense_retrieval import open_fact_encoder
 from kgqa.models.heads import of_choices
 from kgqa.models.load import adapted, load_adapter, open_reader, save_adapter
 from kgqa.models.reader import Reader
 from kgqa.objectives.base import Batches, Objective
 from kgqa.progress import track
+from kgqa.qa.logical_forms.similarity import Similarity
 from kgqa.settings import find_model
 from kgqa.trainer.checkpoint import claim, weights_of
 from kgqa.trainer.data.generated import (
@@ -113,15 +115,16 @@ def train_form_ranker(recipe: FormRecipe, folder: Path) -> TrainResult:
     if not practice.is_dir():
         raise InputError(f"{practice}: folder of practice graphs not found; see training/data")
     base = find_model(settings.base)
+    opened = open_reader(base, device=None)
     files = [path for path in sorted(practice.iterdir()) if path.suffix in (".ttl", ".jsonl")]
     claim(folder, recipe, weights=weights_of([base]), data=fingerprint(*files, *families))
     saved = folder / "questions.jsonl"
     if not saved.exists():
-        every = chain(practice_questions(practice), *map(family_questions, families))
+        similarity = Similarity(open_fact_encoder(opened.settings.fact_encoder))
+        every = chain(practice_questions(practice, similarity), *map(family_questions, families))
         save_questions(iter(track(list(every), "forms")), saved)
     questions = saved_questions(saved)
     kept, held_out = _split(questions, settings.held_out)
-    opened = open_reader(base, device=None)
     reader = load_adapter(opened.network, base) or adapted(opened.network, settings.rank)
     batches = FormBatches(kept, opened.collator, settings, recipe.trainer.seed)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kgqa.graph.linking.fuzzy import fuzzy_linker
+from kgqa.graph.linking.label_keys import XSD
 from kgqa.graph.storage.store import GraphStore
 from kgqa.qa.logical_forms.enumerate import Enumerator
 from kgqa.qa.logical_forms.execute import execute
@@ -123,3 +124,33 @@ def test_a_class_of_thousands_is_ordered_by_its_values() -> None:
         '"40"',
         "Ann",
     }  # of its two numbers the one that counts
+
+
+@pytest.mark.parametrize(
+    ("question", "form"),
+    {
+        "Which is the runner-up for length among the vans?": "(ARGMAX length {} 2)",
+        "Which vans were built in the eighties?": '(FILTER between built "1980" "1989" {})',
+        "What is the average length of the vans with a lift?": '(AVG length (FILTER = lift "yes" {}))',
+        "Which vans over 5 m were built before 1990?": '(FILTER > length "5 m" (FILTER < built "1990" {}))',
+        "Which vans belong to depots with over 20 bays?": '(AND {} (JOIN depot (FILTER > bays "20" (CLASS Depot))))',
+        "Could you list the vans?": "{}",
+    }.items(),
+)
+def test_several_classes_that_share_a_noun_are_asked_for_together(question: str, form: str) -> None:
+    rows = [("a", 4, 1979, "true"), ("b", 6, 1984, "false"), ("c", 7, 1988, "true"), ("d", 9, 1995, "true")]
+    triples = [
+        Triple(name, TYPE, kind)
+        for (name, *_), kind in zip(rows, ["Camper Van", "Post Van"] * 2, strict=True)
+    ]
+    for name, length, built, lift in rows:
+        triples += [Triple(name, "length", f'"{length}"'), Triple(name, "built", f'"{built}"^^<{XSD}gYear>')]
+        triples += [
+            Triple(name, "lift", f'"{lift}"^^<{XSD}boolean>'),
+            Triple(name, "depot", f"site {length % 2}"),
+        ]
+    triples += [Triple("site 0", "bays", '"12"'), Triple("site 1", "bays", '"30"')]
+    triples += [Triple(f"site {n}", TYPE, "Depot") for n in range(2)]
+    names = NameLookup(GraphFacts(GraphStore.from_triples(triples, name="fleet")))
+    vans = '(CLASS "Camper Van" "Post Van")'
+    assert names.show(names.parse(form.format(vans))) in grown(names, question)

@@ -102,7 +102,7 @@ class Maker:
         rng = self.rng
         if depth == 0 or rng.random() < 0.2:
             if rng.random() < 0.5:
-                return Class(rng.choice(self.classes))
+                return Class(tuple(rng.sample(self.classes, rng.randint(1, 2))))
             return Entities(tuple(rng.sample(self.things, rng.choice([1, 1, 2, 4]))))
         inner = self.set(depth - 1)
         kind = rng.choice(list(VALUES))
@@ -183,7 +183,7 @@ def compare(seed: int, forms: int) -> tuple[int, int]:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_forms_and_their_sparql_denote_the_same(seed: int) -> None:
-    done, reported = compare(seed, 120)
+    done, reported = compare(seed, 130)
     assert done > 60
     assert reported > 0.8 * done
 
