@@ -36,7 +36,7 @@ from kgqa.qa.logical_forms.graph_facts import GraphFacts
 from kgqa.qa.logical_forms.graph_index import NameLookup
 from kgqa.qa.logical_forms.rank import FormCalibration, RankedForm
 from kgqa.trainer.data.generated import PRACTICE
-from kgqa.trainer.finetuning.form_ranker import FormSettings
+from kgqa.trainer.finetuning.form_ranker import held_out_graphs
 from kgqa.types import Candidate, Question, Source
 
 DEVELOPMENT = tuple(
@@ -93,9 +93,7 @@ def rows_in(path: Path) -> list[Row]:
 
 def asked(reader: Path, each: int) -> Iterator[dict[str, Any]]:
     """Some questions of each held-out practice graph, and those of the development graphs."""
-    names = [path.stem for path in sorted(PRACTICE.glob("*.jsonl"))]
-    held_out = FormSettings().held_out
-    for name in names[held_out - 1 :: held_out]:
+    for name in held_out_graphs(PRACTICE):
         questions = [row for _, row in rows_of(PRACTICE / f"{name}.jsonl")]
         random.Random(0).shuffle(questions)
         yield from _asked(reader, PRACTICE / f"{name}.ttl", questions[:each])

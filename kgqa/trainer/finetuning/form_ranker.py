@@ -51,7 +51,7 @@ class FormSettings(Settings):
     """Share of questions whose correct form is left out."""
     lower_case: float = 0.1
     held_out: int = 6
-    """Every N-th graph and family is held out for evaluation; 0: none."""
+    """Every N-th family is held out for evaluation, and the graphs listed in `held_out.txt` of `practice`; 0: none."""
     families_weight: float = 1.0
 
 
@@ -124,7 +124,7 @@ def train_form_ranker(recipe: FormRecipe, folder: Path) -> TrainResult:
         every = chain(practice_questions(practice, similarity), *map(family_questions, families))
         save_questions(iter(track(list(every), "forms")), saved)
     questions = saved_questions(saved)
-    kept, held_out = _split(questions, settings.held_out)
+    kept, held_out = _split(questions, held_out_graphs(practice), settings.held_out)
     reader = load_adapter(opened.network, base) or adapted(opened.network, settings.rank)
     batches = FormBatches(kept, opened.collator, settings, recipe.trainer.seed)
 
@@ -136,15 +136,18 @@ def train_form_ranker(recipe: FormRecipe, folder: Path) -> TrainResult:
     )
 
 
-def held_out_groups(questions: Sequence[FormQuestion], each: int) -> set[str]:
-    """Every N-th graph and family; none for 0."""
-    groups = list(dict.fromkeys(question.group for question in questions))
-    return {group for n, group in enumerate(groups) if each and n % each == each - 1}
+def held_out_graphs(practice: Path) -> list[str]:
+    """The practice graphs that no adapter is trained on: its confidences are fitted on them."""
+    listed = practice / "held_out.txt"
+    return listed.read_text(encoding="utf-8").split() if listed.exists() else []
 
 
-def _split(questions: Sequence[FormQuestion], each: int) -> tuple[list[FormQuestion], list[FormQuestion]]:
-    """Training questions, and those of held-out graphs and families."""
-    held = held_out_groups(questions, each)
+def _split(
+    questions: Sequence[FormQuestion], graphs: Sequence[str], each: int
+) -> tuple[list[FormQuestion], list[FormQuestion]]:
+    """Training questions, and those of held-out graphs and of every N-th family; all to train on if N is 0."""
+    families = [group for group in dict.fromkeys(q.group for q in questions) if ":" in group]
+    held = {*graphs, *families[each - 1 :: each]} if each else set()
     return [q for q in questions if q.group not in held], [q for q in questions if q.group in held]
 
 
