@@ -107,12 +107,14 @@ def continue_text(
 
 
 MAX_PASSAGE_BYTES = 1_000_000
-"""Maximum size of a passage file: more than the maximum number of characters takes in any script."""
+"""Maximum size of a passage file; a passage of maximum length is smaller in any script."""
 
 
 def ask(
     question: Annotated[str, typer.Argument(help="The question.")] = "",
-    passage: Annotated[str, typer.Option(help="Passage to read, or @FILE for the content of a file.")] = "",
+    passage: Annotated[
+        str, typer.Option(help="The passage, or @FILE: plain text, Markdown, HTML or PDF.")
+    ] = "",
     choice: Annotated[
         list[str] | None, typer.Option(help="Answer choice; repeat the option for each.")
     ] = None,
@@ -279,7 +281,7 @@ def read_passage(passage: str) -> str:
     """The passage, or the text of the file that @FILE names: plain text, Markdown, a web page or PDF.
 
     Raises:
-        InputError: it is no such file of an ordinary size.
+        InputError: there is no such file, or it is too large or unreadable.
     """
     from kgqa.data.documents import text_of
 

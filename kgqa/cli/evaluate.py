@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from kgqa.models.language_model import Prompter
 
 TRAINING = "training"
-"""Name for the data sets in a reader's card."""
+"""Stands for the data sets in the model card."""
 ELSEWHERE = {"graphs": "kgqa suite", "edits": "kgqa suite edits", "compare": "kgqa compare"}
 """Other evaluations, with their commands."""
 
@@ -40,7 +40,7 @@ ELSEWHERE = {"graphs": "kgqa suite", "edits": "kgqa suite edits", "compare": "kg
 def evaluate_task(
     task: Annotated[str, typer.Argument(help="Data set name, or `own` with --data.")],
     data: Annotated[
-        Path | None, typer.Option(help="JSON-lines file of your questions with gold answers.")
+        Path | None, typer.Option(help="Your questions with gold answers: JSON lines, CSV, TSV or Parquet.")
     ] = None,
     graph: Graph = "everyday",
     model: Model = DEFAULT_READER,
@@ -55,7 +55,7 @@ def evaluate_task(
         bool,
         typer.Option(
             "--calibrate",
-            help="Calibrate answer types and confidence on this data set first, and save them in the reader's card.",
+            help="Calibrate answer types and confidence on this data set first, and save them in the model card.",
         ),
     ] = False,
     no_answer_threshold: NoAnswerThreshold = None,
@@ -67,7 +67,7 @@ def evaluate_task(
         list[str] | None,
         typer.Option(
             help="Report near-duplicates of this training data separately: file, glob pattern, data set name, or "
-            "`training` (the data sets in the reader's card); repeatable."
+            "`training` (the data sets in the model card); repeatable."
         ),
     ] = None,
 ) -> None:
@@ -156,7 +156,7 @@ def _examples(task: str, data: Path | None, limit: int | None) -> list[Example]:
 
 
 def _training_rows(names: Sequence[str], folder: Path) -> list[Example]:
-    """Rows of data sets; `training` stands for those in a reader's card, as far as they are available."""
+    """Rows of data sets; `training` stands for those in the model card that are available."""
     from kgqa.data.datasets.load import load_dataset
     from kgqa.models.reader import read_card
     from kgqa.trainer.data.mixture import MADE_UP

@@ -53,8 +53,9 @@ def describe(
 ) -> None:
     """Set a graph's relation types, and whether it is closed-world. `kgqa graph info` shows them.
 
-    Relation types are kind (instance of), narrows (subclass of), part, opposite, equal, vague, quality, measure, by
-    whom and when. In RDF, kgqa:means sets them for a property, and kgqa:complete sets the closed world.
+    Relation types are kind (instance of), narrows (subclass of), part, opposite, equal, vague, quality, measure,
+    "by whom" (agent) and when (time). In RDF, kgqa:means sets them for a property, and kgqa:complete declares a graph
+    closed-world.
 
     Example: kgqa graph describe farm --relation breed --type kind --open-world
     """
@@ -93,7 +94,7 @@ def print_table(columns: list[str], rows: list[list[str]]) -> None:
 
 
 def described(graph: KnowledgeGraph) -> dict[str, Any]:
-    """Summary in addition to the manifest: the most frequent types, and three suggested questions."""
+    """What `info` shows besides the manifest: the most frequent types, and three suggested questions."""
     from kgqa.graph.suggested_questions import common_types, suggest_questions
 
     return {"types": dict(common_types(graph)), "questions": suggest_questions(graph)}
@@ -155,7 +156,7 @@ def show_manifest(manifest: dict[str, Any], folder: Path | None, as_json: bool) 
 
 
 def index(
-    graph: Annotated[str, typer.Argument(help="RDF or TSV file, imported folder or shipped name.")],
+    graph: Annotated[str, typer.Argument(help="RDF file or table, imported folder or shipped name.")],
     encoder: Annotated[str, typer.Option(help="Fact encoder: folder or shipped name.")] = FACT_ENCODER,
     out: Annotated[
         Path | None,
@@ -193,7 +194,7 @@ def write_index(graph: GraphStore, reads: FactEncoder, path: Path) -> None:
 def index_imported(folder: Path) -> None:
     """Index a graph that was just imported, unless it is too large or the fact encoder is not installed.
 
-    Closed-world graphs are answered by logical forms, for which an index helps little.
+    Questions over closed-world graphs are answered by logical forms, for which an index helps little.
     """
     from kgqa.models.dense_retrieval import MADE_AT_ONCE, MADE_ON_IMPORT, index_name, open_fact_encoder
 
@@ -205,7 +206,7 @@ def index_imported(folder: Path) -> None:
 
 
 def embed(
-    graph: Annotated[str, typer.Argument(help="RDF or TSV file, imported folder or shipped name.")],
+    graph: Annotated[str, typer.Argument(help="RDF file or table, imported folder or shipped name.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the vectors.")],
     method: Annotated[str, typer.Option(help="transe, distmult, complex or rotate.")] = "transe",
     size: Annotated[int, typer.Option(min=2, help="Dimension of the vectors.")] = 100,
@@ -251,7 +252,7 @@ def import_sources(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", "-o", help="Folder for the imported graph; default: named like the first file, here."
+            "--out", "-o", help="Folder for the imported graph; default: the name of the first file."
         ),
     ] = None,
     language: Language = "en",
@@ -312,7 +313,7 @@ def import_sources(
 
 
 def _named_like(source: str) -> Path:
-    """The folder in the current one that is named like a file, without its suffixes."""
+    """The folder, in the current one, with the name of a file without its suffixes."""
     from kgqa.graph.storage.import_graph import is_url
 
     if is_url(source):
@@ -376,21 +377,23 @@ add_from_checkout(
     graph_app,
     "build",
     "graph_data.build.command:build",
-    "Compile a folder of source files to Turtle, report on their quality (--check) or read some (--draw).",
+    "Compile a folder of source files to Turtle, check their quality (--check) or print a sample (--draw).",
 )
 graph_app.command(name="embed")(embed)
 graph_app.command(name="describe")(describe)
 graph_app.command(name="import")(import_sources)
 graph_app.command(name="index")(index)
 
-Graph = Annotated[str, typer.Option("--graph", "-g", help="Shipped name, store folder, file or SPARQL URL.")]
-Named = Annotated[str, typer.Argument(help="Shipped name, store folder, file or SPARQL URL.")]
+Graph = Annotated[
+    str, typer.Option("--graph", "-g", help="Shipped name, imported folder, file or SPARQL URL.")
+]
+Named = Annotated[str, typer.Argument(help="Shipped name, imported folder, file or SPARQL URL.")]
 Limit = Annotated[int, typer.Option(min=1, help="Maximum number of results.")]
 
 
 @graph_app.command()
 def info(graph: Named = "everyday", as_json: AsJson = False) -> None:
-    """Summarise a graph: counts, types, relations, licence, warnings and suggested questions.
+    """Summarize a graph: counts, types, relations, licence, warnings and suggested questions.
 
     Example: kgqa graph info farm.ttl
     """

@@ -1,4 +1,4 @@
-"""Options shared by several commands, and commands implemented outside of the package."""
+"""Options shared by several commands, and commands implemented outside the package."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from kgqa.validation import LANGUAGES
 Graph = Annotated[
     str,
     typer.Option(
-        "--graph", help="Knowledge graph: RDF or TSV file, imported folder, shipped name or SPARQL endpoint."
+        "--graph",
+        help="Knowledge graph: RDF file or table, imported folder, shipped name or SPARQL endpoint.",
     ),
 ]
 Model = Annotated[str, typer.Option("--model", help="Reader: folder of a trained model, or a shipped name.")]
@@ -45,13 +46,13 @@ NoAnswerThreshold = Annotated[
         "--no-answer-threshold",
         min=0,
         max=1,
-        help="Abstain if P(unanswerable) exceeds this; default: as in the reader's card.",
+        help="Abstain if P(unanswerable) exceeds this; default: as in the model card.",
     ),
 ]
 Limit = Annotated[int | None, typer.Option("--limit", min=1, help="Use only the first N questions.")]
 Ablated = Annotated[
     str,
-    typer.Option("--ablation", help="Ablate the subgraph: none, shuffled, no-direct-edges or no-facts."),
+    typer.Option("--ablation", help="Ablation of the subgraph: none, shuffled, no-direct-edges or no-facts."),
 ]
 Recipe = Annotated[Path, typer.Argument(metavar="RECIPE.toml")]
 Overrides = Annotated[list[str] | None, typer.Argument(metavar="KEY=VALUE...")]
@@ -60,7 +61,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def add_from_checkout(app: typer.Typer, name: str, place: str, text: str) -> None:
-    """Add a command whose function, `package.module:function`, is outside of kgqa: in the checkout or the wheel.
+    """Add a command whose function (`package.module:function`) is outside the package kgqa, in the checkout or wheel.
 
     It is imported when the command runs; `text` is its line in the list of commands.
     """

@@ -1,4 +1,4 @@
-"""`kgqa predict`: answer a file of questions, resumable by the same run only.
+"""`kgqa predict`: answer a file of questions. Only the same run can resume an interrupted one.
 
 Files may be tables (CSV, TSV), JSON lines or Parquet, local or at any URL that fsspec opens. Answers to a URL are
 collected in a local file of JSON lines, and uploaded when complete.
@@ -35,9 +35,9 @@ from kgqa.settings import (
 from kgqa.types import InputError, Passage, Question, first_line, printable
 from kgqa.validation import check_question
 
-# Output files. Unfinished answers are written to a file next to the output, or in the cache, which finally replaces it.
-# An existing output is never written into: it is kept if each of its lines is an answer to this input, replaced with
-# `--overwrite`, and else the run fails before it starts.
+# Output files. Answers are collected in a part file next to the output, or in the cache for a URL; when complete, it
+# replaces the output. An existing output is never modified: it is kept if each of its lines answers this input, and
+# replaced with `--overwrite`; otherwise the run fails before it starts.
 
 
 PARQUET = ".parquet"
@@ -321,7 +321,7 @@ class PredictionRun:
     strict: bool = False
     """Stop at the first malformed row, instead of skipping it."""
     no_answer_threshold: float | None = None
-    """No-answer threshold; None: that of the reader's card."""
+    """No-answer threshold; None: that of the model card."""
 
 
 def read_questions(source: Path | str, strict: bool = True) -> tuple[list[Question], list[str]]:

@@ -51,10 +51,10 @@ def need(module: str, extra: str) -> None:
 
 
 def read_keys(path: Path | None) -> tuple[str, ...]:
-    """API keys of a file, one per line; lines that begin with # are comments.
+    """API keys in a file, one per line; lines that begin with # are comments.
 
     Raises:
-        InputError: it cannot be read, has no key, or has one of fewer than 16 characters.
+        InputError: the file cannot be read, has no key, or has one of fewer than 16 characters.
     """
     if path is None:
         return ()
@@ -89,7 +89,10 @@ def serve(
         Path | None, typer.Option(help="File of API keys, one per line; default: no key is required.")
     ] = None,
     host_name: Annotated[
-        list[str] | None, typer.Option(help="Accepted Host name besides IP addresses; repeatable.")
+        list[str] | None,
+        typer.Option(
+            help="Name accepted in the Host header, besides localhost and IP addresses; repeatable."
+        ),
     ] = None,
     rate: Annotated[
         float, typer.Option(min=0, help="Rate limit in requests per minute and caller; 0 for none.")

@@ -100,7 +100,7 @@ def _log(line: str) -> None:
 
 
 def adapt_reader(
-    graph: Annotated[str, typer.Argument(help="RDF or TSV file, imported folder, or shipped name.")],
+    graph: Annotated[str, typer.Argument(help="RDF file or table, imported folder or shipped name.")],
     model: Model = DEFAULT_READER,
     out: Annotated[
         Path | None, typer.Option(help="Folder of the adapted reader; default: runs/adapted-GRAPH.")
@@ -256,7 +256,7 @@ def train_recipe(
 
 
 def check_command(recipe: Path, values: dict[str, Any], command: str) -> None:
-    """Raise InputError for a recipe all of whose keys are those of another command.
+    """Raise InputError if all keys of a recipe are those of another command.
 
     Raises:
         InputError: with that command.
