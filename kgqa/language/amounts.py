@@ -17,16 +17,16 @@ from kgqa.types import NO, YES
 
 CLOCK, TIME, DATE, YEAR, MONEY = "clock", "time", "date", "year", "money"
 PERCENT, NUMBER, VERDICT = "percent", "", "verdict"
-"""Kinds of quantities; the others are those of units of measure, such as "mass". A date is a year of the calendar."""
+"""Kinds of quantities; other units of measure have kinds such as "mass". A date is a calendar year."""
 HOUR, DAY = 3600, 86400
 """In seconds."""
 
 
 class Quantity(NamedTuple):
-    """A number of some unit. `value` is in base units of its kind: seconds (for a clock time, since midnight), grams,
-    metres, litres, the whole coins of a currency; of a percentage the share. `unit` is as written, in the singular, or
-    a counted noun in the plural; `factor` is one such unit in base units. `per` is kind and size of what it is a rate
-    of: of "3 litres a minute" a minute."""
+    """A number with its unit. `value` is in base units of its kind: seconds (since midnight for a clock time), grams,
+    metres, litres, whole units of a currency; for a percentage, the share. `unit` is as written, in the singular, or a
+    counted noun in the plural; `factor` is one such unit in base units. `per` is the kind and size of a rate's
+    denominator: a minute for "3 litres a minute"."""
 
     value: Fraction
     kind: str = NUMBER
@@ -36,12 +36,12 @@ class Quantity(NamedTuple):
 
     @property
     def written(self) -> Fraction:
-        """The number of its units."""
+        """The number of its units, as written."""
         return self.value / self.factor
 
 
 class Amount(NamedTuple):
-    """A quantity and the characters of a text that say it."""
+    """A quantity and its characters in a text."""
 
     start: int
     end: int
@@ -94,7 +94,7 @@ _NOT_COUNTED = _MORE | {"others", "each", "of", "as", "per", "is", "at", "a", "a
 
 
 def amounts(text: str) -> list[Amount]:
-    """The quantities that a text says, in order: numerals and number words with their units, shares, clock times.
+    """The quantities in a text, in order: numerals and number words with their units, shares, clock times.
 
     >>> [(q.written, q.unit) for _, _, q in amounts("Three tickets at €4.50 each, for an hour and a half")]
     [(Fraction(3, 1), 'tickets'), (Fraction(9, 2), 'euro'), (Fraction(3, 2), 'hour')]
@@ -158,7 +158,7 @@ def _says_time(text: str, match: re.Match[str]) -> bool:
 
 
 def _scaled(text: str, number: _Number) -> _Number:
-    """With what multiplies it after it: "2 million", "two dozen", "2 and a half", "three quarters"."""
+    """The number with what follows and multiplies it: "2 million", "two dozen", "2 and a half", "three quarters"."""
     part, end = _and_a_part(text, number.end)
     number = number._replace(end=end, value=number.value + part)
     word = re.compile(r"[\s-]+([a-z]+)", re.IGNORECASE).match(text, number.end)
@@ -179,7 +179,7 @@ _PART = re.compile(r"\s+and\s+a\s+(half|quarter)\b", re.IGNORECASE)
 
 
 def _and_a_part(text: str, at: int) -> tuple[Fraction, int]:
-    """The share that "and a half" after a number or its unit adds, and its end; 0 where there is none."""
+    """The fraction added by "and a half" after a number or its unit, and its end; 0 if there is none."""
     match = _PART.match(text, at)
     return (Fraction(1, _FRACTIONS[match[1].lower()]), match.end()) if match else (Fraction(0), at)
 
@@ -232,13 +232,13 @@ def _article(text: str, match: re.Match[str]) -> _Number | None:
 
 @lru_cache(maxsize=4096)
 def _spelled(words: str) -> Fraction | None:
-    """The number that words spell. ("hundred" and "million" alone are none: "hundreds of", "a million".)"""
+    """The number spelled by words. ("hundred" or "million" alone is no number: "hundreds of", "a million".)"""
     found = parse_number(words, language="en")
     return None if found is None or words in (*_MULTIPLIERS, "hundred") else Fraction(found)
 
 
 def _clock(text: str, numbers: Sequence[_Number], n: int, before: Sequence[Amount]) -> Amount | None:
-    """The clock time that begins with number n; `before` is the amount before it, if there is one."""
+    """The clock time that begins with number n; `before` is the preceding amount, if any."""
     number = numbers[n]
     after = text[number.end : number.end + 40]
     between = re.match(r"\s+(?:minutes?\s+)?(past|to)\s+", after, re.IGNORECASE)
@@ -284,7 +284,7 @@ _TO = re.compile(r"\s+(?:to|and|until|till)\s+", re.IGNORECASE)
 _FROM = re.compile(r"\b(?:from|between)\s+$", re.IGNORECASE)
 _HALF = "am/pm"
 _BARE = "bare"
-"""Unit of a clock time that may be a mere number: "at 5" may be a price."""
+"""Unit of an ambiguous clock time, which may be a plain number: "at 5" may be a price."""
 
 
 def _is_from(text: str, number: _Number) -> bool:
@@ -317,7 +317,7 @@ _PER = re.compile(r"\s+(?:an?|per|each|every|for each|for every|the|for an?)\b",
 
 
 def _rate_after(text: str, at: int) -> tuple[int, tuple[str, Fraction] | None]:
-    """End, and kind and size of the unit that a rate is per: that of "3 litres a minute" behind the litres."""
+    """End, kind and size of a rate's denominator, after the numerator: "a minute" in "3 litres a minute"."""
     match = _PER.match(text, at)
     if match is None:
         return at, None
@@ -326,7 +326,7 @@ def _rate_after(text: str, at: int) -> tuple[int, tuple[str, Fraction] | None]:
 
 
 def _unit_after(text: str, at: int) -> tuple[int, str, str, Fraction]:
-    """End, kind, name and factor of the unit that follows a number; end 0 where none does."""
+    """End, kind, name and factor of the unit after a number; end 0 if there is none."""
     match = re.compile(r"[\s-]*(%|€|°[CF]\b|per cent\b|km/h|[A-Za-z]+\b)").match(text, at)
     if match is None:
         return 0, NUMBER, "", Fraction(1)
@@ -335,7 +335,7 @@ def _unit_after(text: str, at: int) -> tuple[int, str, str, Fraction]:
 
 
 def _noun_after(text: str, at: int) -> str:
-    """The noun that a number counts, in the singular: the first plural among the next words, "" where there is none."""
+    """The noun that a number counts, in the singular: the first plural among the next words; "" if there is none."""
     for n, match in enumerate(_WORD.finditer(text, at)):
         if n > 2 or text[at : match.start()].strip(" -"):
             break
@@ -372,7 +372,7 @@ _MIRRORED = {SUBTRACTED: SUBTRACT, DIVIDED: DIVIDE}
 
 
 def computed(operator: str, first: Quantity, second: Quantity) -> Quantity | None:
-    """What an operator makes of two quantities, None where their units do not allow it.
+    """The result of an operator on two quantities; None if their units do not allow it.
 
     >>> three, euros = Quantity(Fraction(3), unit="ticket"), Quantity(Fraction(4), MONEY, "euro")
     >>> said(computed("*", euros, three)), computed("+", euros, _time(9)), computed(">", euros, three).value
@@ -385,7 +385,7 @@ def computed(operator: str, first: Quantity, second: Quantity) -> Quantity | Non
     if VERDICT in (first.kind, second.kind):
         return None
     kinds = {first.kind, second.kind}
-    if kinds - {CLOCK, TIME}:  # "two hardbacks at 5" is no time
+    if kinds - {CLOCK, TIME}:  # "two hardbacks at 5": 5 is a price, not a time
         first, second = (
             Quantity(q.value / HOUR) if q.kind == CLOCK and q.unit == _BARE else q for q in (first, second)
         )
@@ -411,14 +411,14 @@ def computed(operator: str, first: Quantity, second: Quantity) -> Quantity | Non
 
 
 def _alike(first: Quantity, second: Quantity) -> tuple[Quantity, Quantity] | None:
-    """Two quantities of kinds that can be added or compared; a mere number takes the other's unit."""
+    """Two quantities of kinds that can be added or compared; a plain number takes the other's unit."""
     if first.kind == second.kind or {first.kind, second.kind} in ({CLOCK, TIME}, {DATE, YEAR}):
         return first, second
     if first.kind == NUMBER and second.kind not in (PERCENT, CLOCK):
         return Quantity(first.value * second.factor, second.kind, second.unit, second.factor), second
     if second.kind == NUMBER and first.kind not in (PERCENT, CLOCK):
         return first, Quantity(second.value * first.factor, first.kind, first.unit, first.factor)
-    if {first.kind, second.kind} == {CLOCK, NUMBER}:  # "it lasts 45" are minutes
+    if {first.kind, second.kind} == {CLOCK, NUMBER}:  # "it lasts 45": minutes
         return _as_minutes(first), _as_minutes(second)
     return None
 
@@ -489,7 +489,7 @@ _SHARE = re.compile(r"\b(?:what|which|how many) (?:percent|per cent|percentage)\
 
 
 def unit_asked(question: str) -> tuple[str, str, Fraction] | None:
-    """Kind, name and factor of the unit that a question asks for; the unit may be a noun. None where it names none.
+    """Kind, name and factor of the unit that a question asks for, which may be a noun; None if it names none.
 
     >>> unit_asked("How many minutes did it take?"), unit_asked("How many more posts were set?")
     (('time', 'minute', Fraction(60, 1)), ('', 'posts', Fraction(1, 1)))

@@ -1,9 +1,9 @@
-"""The arithmetic head: whether a passage leaves an amount to be computed, and how, from the encoder's token states.
+"""The arithmetic head: predicts from the encoder's token states whether an answer has to be computed, and how.
 
-An expression is built one operation at a time over the quantities of question and passage, each result a quantity of
+An expression is built one operation at a time over the quantities of question and passage; each result is a quantity of
 the next step (Jie, Li and Lu, 2022, Learning to Reason Deductively: Math Word Problem Solving as Complex Relation
-Extraction, section 3). Whether to compute at all is a classifier beside it, as in NAQANet (Dua et al., 2019, DROP,
-section 5). The encoder is not trained for it.
+Extraction, section 3). A classifier decides whether to compute at all, as in NAQANet (Dua et al., 2019, DROP, section
+5). The encoder is frozen.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ from kgqa.models.pretrained import load_weights, save_half
 from kgqa.types import InputError, first_line
 
 FILE = "amounts.safetensors"
-"""In a reader's folder: the weights of its arithmetic head."""
+"""File in a reader's folder: the weights of its arithmetic head."""
 SIZE, LAYERS, HEADS = 128, 2, 4
-"""Width of the head, its transformer layers, and their attention heads."""
+"""Width of the head, its number of transformer layers, and their number of attention heads."""
 KINDS = 16
-"""Kinds of quantities that are told apart; 0 is for tokens of none."""
+"""Kinds of quantities that the head distinguishes; 0 is for tokens outside quantities."""
 OPERATORS = 10
 
 
 class AmountTokens(NamedTuple):
-    """A batch of questions with their passages, as the arithmetic head takes them."""
+    """A batch of questions with their passages: the input of the arithmetic head."""
 
     states: Tensor  # (B, T, H) of the encoder
     mask: Tensor  # (B, T) bool
     segment: Tensor  # (B, T) int64, 1 for the passage
-    kind: Tensor  # (B, T) int64, of the quantity that a token belongs to
+    kind: Tensor  # (B, T) int64, kind of the quantity that a token belongs to
 
 
 class AmountHead(nn.Module):
-    """Reads token states with a small transformer of its own, and scores operations on pairs of quantities.
+    """Encodes token states with a small transformer, and scores operations on pairs of quantities.
 
     Args:
-        hidden_size: of the encoder's states.
-        size: of its own.
+        hidden_size: size of the encoder's states.
+        size: size of the head's own states.
     """
 
     def __init__(self, hidden_size: int, size: int = SIZE, dropout: float = 0.2) -> None:
@@ -69,7 +69,7 @@ class AmountHead(nn.Module):
         )
 
     def read(self, tokens: AmountTokens) -> Tensor:
-        """Its own states (B, T, size) of the tokens."""
+        """The head's states (B, T, size) of the tokens."""
         states = F.layer_norm(tokens.states.float(), tokens.states.shape[-1:])
         own = self.dropout(self.project(states)) + self.kind(tokens.kind) + self.segment(tokens.segment)
         for layer in self.layers:
@@ -78,22 +78,22 @@ class AmountHead(nn.Module):
         return normed
 
     def is_computed(self, own: Tensor, tokens: AmountTokens) -> Tensor:
-        """Log-odds (B,) that the answer is to be computed, from states (B, T, size)."""
+        """Log-odds (B,) that the answer has to be computed, from states (B, T, size)."""
         parts = (tokens.mask & (tokens.segment == 0), tokens.kind > 0)
         best = [own.masked_fill(~part.unsqueeze(-1), -10.0).amax(1) for part in parts]
         scores: Tensor = self.gate(torch.cat([own[:, 0], *best], dim=-1)).squeeze(-1)
         return scores
 
     def pairs(self, quantities: Tensor, pairs: Tensor, text: Tensor) -> Tensor:
-        """States (P, size) of pairs (P, 2) of quantities (n, size); `text` is that of the whole text, (size,), or of
-        each pair's, (P, size)."""
+        """States (P, size) of pairs (P, 2) of quantities (n, size); `text` is the state of the text: one for all pairs
+        (size,), or one per pair (P, size)."""
         first, second = quantities[pairs[:, 0]], quantities[pairs[:, 1]]
         joined = torch.cat([first, second, first * second, text.expand_as(first)], dim=-1)
         states: Tensor = self.pair(joined)
         return states
 
     def operations(self, pairs: Tensor) -> Tensor:
-        """Scores (P, operators, 2) of each operation on pairs (P, size): as one step of many, and as the last."""
+        """Scores (P, operators, 2) of each operation on pairs (P, size): as an intermediate step, and as the last."""
         scores: Tensor = self.operation(pairs).unflatten(-1, (OPERATORS, 2))
         return scores
 
@@ -109,7 +109,7 @@ def save_amounts(head: AmountHead, folder: Path) -> None:
 
 
 def load_amounts(folder: Path, hidden_size: int) -> AmountHead | None:
-    """The arithmetic head of a reader's folder; None where it holds none.
+    """The arithmetic head in a reader's folder; None if there is none.
 
     Raises:
         InputError: the weights are damaged, or those of another reader.
@@ -120,7 +120,7 @@ def load_amounts(folder: Path, hidden_size: int) -> AmountHead | None:
         stored = load_weights(folder, FILE)
         head = AmountHead(hidden_size, stored["project.weight"].shape[0])
         head.load_state_dict(stored)
-    except Exception as error:  # whatever reads or takes them may fail on damaged weights
+    except Exception as error:  # damaged weights may fail anywhere in reading or assigning them
         raise InputError(
             f"{folder / FILE}: no arithmetic head of this reader ({first_line(error, 200)}); copy the checkpoint again"
         ) from error

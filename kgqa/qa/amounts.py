@@ -1,4 +1,4 @@
-"""The amounts step: what a passage leaves to be computed ("4 euros each; he buys 3") is computed exactly."""
+"""The amounts step: compute an answer that the passage does not state but determines ("4 euros each; he buys 3")."""
 
 from __future__ import annotations
 
@@ -42,33 +42,33 @@ _KINDS = {
     )
 }
 MAX_QUANTITIES = 14
-"""Questions and passages with more are not computed."""
+"""Maximum number of quantities; with more, nothing is computed."""
 MAX_STEPS = 6
 """Maximum number of operations of an expression."""
 BEAM = 3
 TOGETHER = 16
-"""Questions in a batch."""
+"""Batch size, in questions."""
 
 
 class AmountCalibration(BaseModel):
-    """When an answer is computed, and how surely; fitted on held-out questions (`training/fit_amounts.py`)."""
+    """When an answer is computed, and its confidence; fitted on held-out questions (`training/fit_amounts.py`)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     layer: int = Field(8, ge=1)
-    """Layer of the encoder whose states are read, from 1."""
+    """Encoder layer whose states the head takes, counted from 1."""
     threshold: float = Field(0.5, ge=0, le=1)
-    """Minimum probability of the result: that the answer is to be computed, times that it is computed so."""
+    """Minimum probability of the result: P(the answer has to be computed) times P(the result)."""
     scale: float = 1.0
     shift: float = 0.0
     """Platt scaling of the log-odds of the best result."""
 
     @classmethod
     def of_card(cls, card: Mapping[str, Any]) -> AmountCalibration:
-        """Read it from a reader's card.
+        """Read it from a model card.
 
         Raises:
-            InputError: the card says something else.
+            InputError: the parameters in the card are invalid.
         """
         try:
             return cls.model_validate(card.get("amounts") or {})
@@ -78,13 +78,13 @@ class AmountCalibration(BaseModel):
             ) from None
 
     def confidence(self, probability: float) -> float:
-        """Probability that a result of this probability is right."""
+        """Calibrated probability that a result is correct."""
         p = min(max(probability, 1e-6), 1 - 1e-6)
         return 1 / (1 + math.exp(-self.scale * math.log(p / (1 - p)) - self.shift))
 
 
 class Sum(NamedTuple):
-    """A question with its passage, as the arithmetic head reads it."""
+    """A question with its passage, as input of the arithmetic head."""
 
     ids: list[int]
     passage_at: int
@@ -93,7 +93,7 @@ class Sum(NamedTuple):
     places: tuple[tuple[int, int], ...]
     """First and last token of each quantity."""
     spans: tuple[Span | None, ...]
-    """Characters of the passage that say each quantity; None for those of the question."""
+    """Characters of each quantity in the passage; None for quantities of the question."""
 
 
 class Step(NamedTuple):
@@ -105,11 +105,11 @@ class Step(NamedTuple):
 
 
 class Expression(NamedTuple):
-    """Operations one after the other; each result is a quantity of the next ones."""
+    """A sequence of operations; each result is a quantity of the later ones."""
 
     steps: tuple[Step, ...]
     quantities: tuple[Quantity, ...]
-    """Those given, then the results."""
+    """The given quantities, then the results."""
     score: float
     """Log-probability."""
 
@@ -120,7 +120,7 @@ class Expression(NamedTuple):
 
 
 def sum_of(question: Question, reader: LoadedReader) -> Sum | None:
-    """The quantities of a question and its passage, and their tokens; None where there is nothing to compute.
+    """The quantities of a question and its passage, with their tokens; None if there is nothing to compute.
 
     A passage that does not fit one row is left to the reader.
     """
@@ -149,12 +149,12 @@ def _tokens(offsets: Sequence[tuple[int, int]], amount: Amount, shift: int) -> t
 
 
 def kind_of(quantity: Quantity) -> int:
-    """Kind of a quantity as the arithmetic head tells them apart."""
+    """Index of a quantity's kind in the arithmetic head."""
     return _KINDS.get(quantity.kind, KINDS - 1)
 
 
 def tokens_of(sums: Sequence[Sum], states: Sequence[Tensor]) -> AmountTokens:
-    """Sums and the encoder's states (T, H) of each as a batch."""
+    """A batch of arithmetic questions with the encoder's states (T, H) of each."""
     width = max(map(len, states))
     batch = AmountTokens(
         states[0].new_zeros(len(sums), width, states[0].shape[1]),
@@ -172,13 +172,13 @@ def tokens_of(sums: Sequence[Sum], states: Sequence[Tensor]) -> AmountTokens:
 
 
 def states_of(own: Tensor, each: Sum) -> Tensor:
-    """States (n, size) of the quantities of a sum, from those (T, size) of its tokens."""
+    """States (n, size) of a question's quantities, from the states (T, size) of its tokens."""
     return torch.stack([own[first : last + 1].mean(0) for first, last in each.places])
 
 
 def possible(quantities: Sequence[Quantity], since: int = 0) -> dict[Step, Quantity]:
-    """The operations that the units of quantities allow, with their results; of pairs with an index of at least `since`
-    alone."""
+    """The operations that the units of quantities allow, with their results; only pairs with an index of at least
+    `since`."""
     found = {}
     for first, second in combinations(range(len(quantities)), 2):
         if second < since:
@@ -194,7 +194,7 @@ _computed = lru_cache(maxsize=20_000)(computed)
 
 
 class Options(NamedTuple):
-    """The operations that may come next, as the arithmetic head scores them."""
+    """The possible next operations, as tensors for the arithmetic head."""
 
     steps: list[Step]
     pairs: Tensor  # (P, 2) distinct pairs of quantities
@@ -204,7 +204,7 @@ class Options(NamedTuple):
 
 
 def options_of(found: Mapping[Step, Quantity]) -> Options:
-    """What `possible` found, as tensors."""
+    """The result of `possible` as tensors."""
     steps = list(found)
     pairs = list(dict.fromkeys((step.first, step.second) for step in steps))
     number = {pair: n for n, pair in enumerate(pairs)}
@@ -218,7 +218,8 @@ def options_of(found: Mapping[Step, Quantity]) -> Options:
 
 
 def scores_of(head: AmountHead, pairs: Tensor, options: Options) -> Tensor:
-    """Scores (O, 2) of the next operations, as one step and as the last, from states (P, size) of their pairs."""
+    """Scores (O, 2) of the next operations, as an intermediate step and as the last, from states (P, size) of their
+    pairs."""
     scores = head.operations(pairs)[options.place, options.operator]
     return scores + (head.whole[options.operator] * options.is_whole).unsqueeze(-1)
 
@@ -255,7 +256,7 @@ def expressions(
 
 
 def replace_steps(expression: Expression, step: Step, result: Quantity, score: float) -> Expression:
-    """An expression with one more step."""
+    """An expression extended by one step."""
     return Expression((*expression.steps, step), (*expression.quantities, result), score)
 
 
@@ -264,7 +265,7 @@ _BINDS = {"+": 1, "-": 1, "*": 2, "/": 2}
 
 
 def formula(expression: Expression) -> str:
-    """An expression in figures: "20 − 3 × 4", with units where they differ.
+    """An expression as text: "20 − 3 × 4", with units if they differ.
 
     >>> from fractions import Fraction
     >>> three, four = Quantity(Fraction(3)), Quantity(Fraction(4), MONEY, "euro")
@@ -294,7 +295,7 @@ def formula(expression: Expression) -> str:
 
 
 def compute_amounts(states: QAStates, reader: LoadedReader) -> QAStates:
-    """Compute the answers that the passages leave to be computed, for a reader with an arithmetic head.
+    """Compute the answers that have to be computed, for a reader with an arithmetic head.
 
     Raises:
         InputError: the reader's card is damaged.
@@ -321,7 +322,7 @@ def _answers(
     head: AmountHead,
     calibration: AmountCalibration,
 ) -> Iterator[ComputedAnswer | None]:
-    """The computed answer of each question, None where none is to be computed."""
+    """The computed answer of each question; None if it does not have to be computed."""
     with torch.inference_mode():
         states = reader.token_states([(each.ids, each.passage_at) for each in sums], calibration.layer)
         tokens = tokens_of(sums, states)
@@ -335,8 +336,8 @@ def _answers(
 
 
 def results_of(ranked: Sequence[Expression], question: str) -> dict[str, tuple[float, Expression]]:
-    """Results in words with their probability, the sum over the expressions that give them, and the best expression of
-    each; most probable first."""
+    """Results as text, most probable first: each with its probability, which is the sum over its expressions, and its
+    best expression."""
     found: dict[str, tuple[float, Expression]] = {}
     for expression in ranked:
         text = answer_in_words(expression.result, question)
@@ -348,7 +349,7 @@ def results_of(ranked: Sequence[Expression], question: str) -> dict[str, tuple[f
 def _answer(
     question: Question, each: Sum, ranked: Sequence[Expression], chance: float, calibration: AmountCalibration
 ) -> ComputedAnswer | None:
-    """The most probable result; None where it is not probable enough."""
+    """The most probable result; None if it is not probable enough."""
     results = results_of(ranked, question.text)
     if not results or chance * next(iter(results.values()))[0] < calibration.threshold:
         return None

@@ -1,8 +1,8 @@
-"""The compare step: which of two things is older, dearer or earlier, by the values that the passage states of both.
+"""The compare step: which of two things is older, dearer or earlier, by the values that the passage states for both.
 
-A question is decomposed into one for each thing (Min et al., 2019): what value the passage states of it. That is the
-one in the clause that names the thing; the values are compared exactly. Where the passage compares the things itself
-("A is older than B"), what it says is followed from pair to pair.
+A question is decomposed into one for each thing (Min et al., 2019): which value does the passage state for it? That is
+the value in the clause that names the thing; the values are compared exactly. Comparisons that the passage itself
+states ("A is older than B") are chained transitively.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ class Scale(NamedTuple):
     more: frozenset[str]
     less: frozenset[str]
     verbs: frozenset[str]
-    """Verbs that say this of "more": what weighs more is heavier."""
+    """Verbs that express the scale together with "more": what weighs more is heavier."""
     rises: frozenset[str]
-    """Kinds of quantities that are greater where the scale is higher."""
+    """Kinds of quantities that increase with the scale."""
     falls: frozenset[str]
-    """Kinds of quantities that are smaller there."""
+    """Kinds of quantities that decrease with the scale."""
 
 
 class Comparison(NamedTuple):
@@ -56,16 +56,16 @@ class Comparison(NamedTuple):
 
     scale: Scale
     sign: int
-    """1 where the thing asked for is higher on the scale, -1 where it is lower."""
+    """1 if the thing asked for is higher on the scale, -1 if it is lower."""
     things: tuple[str, ...]
-    """The two things compared, or the one that is said to be the extreme, or none."""
+    """The two things compared, the one claimed to be the extreme, or none."""
     is_choice: bool
     noun: str = ""
     """What is counted: "cups" of "Who drank more cups?"."""
     is_owner: bool = False
-    """Whether it asks whose."""
+    """Whether the question asks "whose"."""
     among: int = 0
-    """Number of things compared; 0 where the question does not tell."""
+    """Number of things compared; 0 if the question does not state it."""
 
     def has(self, kind: str) -> bool:
         """Whether quantities of a kind are compared."""
@@ -73,7 +73,7 @@ class Comparison(NamedTuple):
 
 
 class Clause(NamedTuple):
-    """A stretch of a passage that names a thing compared; `value` is what it states of it, if it does."""
+    """A span of a passage that names a compared thing; `value` is the value stated for it, if any."""
 
     start: int
     end: int
@@ -81,7 +81,7 @@ class Clause(NamedTuple):
 
 
 class Order(NamedTuple):
-    """What a passage tells of the order of things on a scale: pairs of clauses, the higher one first."""
+    """The order of things on a scale, as far as a passage states it: pairs of clauses, the higher one first."""
 
     clauses: Sequence[Clause]
     pairs: frozenset[tuple[int, int]]
@@ -103,17 +103,17 @@ _OTHER = re.compile(
     r"\b(?:not?|second|third|next|neither|nor|how|why|when|at least|at most|as|often|or|one of)\b|n't\b",
     re.IGNORECASE,
 )
-"""Words of questions that ask something else than which end of a scale a thing has."""
+"""Words of questions that ask for something other than the position on a scale."""
 _WHOSE = re.compile(r"\bwhose\b", re.IGNORECASE)
 _COUNT = re.compile(r"\b(?:(two|both|other)|(three)|(four))\b", re.IGNORECASE)
 _TOKEN = re.compile(r"[^\W_]+(?:[-’'][^\W_]+)*")
 _ATTRIBUTE = re.compile(r"\b(?:an?|(?:do|does|did) the)$", re.IGNORECASE)
-"""What stands before a comparative that only describes: "What did the older pumps cost?"."""
+"""What precedes a comparative that is a mere modifier: "What did the older pumps cost?"."""
 _EXTREME = re.compile(r"(.+)\bthe$", re.IGNORECASE)
 
 
 def comparison_of(text: str) -> Comparison | None:
-    """What a question compares; None where it compares nothing.
+    """What a question compares; None if it compares nothing.
 
     >>> found = comparison_of("Is Ada older than Rik?")
     >>> found.scale.name, found.sign, found.things, found.is_choice
@@ -190,7 +190,7 @@ _PREPOSITIONS = frozenset({"of", "in", "at", "to", "on", "for", "from", "with"})
 
 
 def _scale_of(word: str) -> tuple[Scale | None, int]:
-    """The scale of a comparative, and 1 or -1 for its end; None and 0 for any other word."""
+    """The scale of a comparative, and its direction (1 or -1); None and 0 for any other word."""
     for scale in _scales().values():
         if word in scale.more | scale.less:
             return scale, 1 if word in scale.more else -1
@@ -208,13 +208,13 @@ _BOUNDARIES = (
     re.compile(r",?\s+(?:but|while|whereas|and)\s+", re.IGNORECASE),
     re.compile(r",\s+|\s+[–—]\s+"),
 )
-"""Where one clause ends and the next begins, the strongest first."""
+"""Clause boundaries, the strongest first."""
 _RELATIVE = re.compile(
     r"\b(?:(?:twice|thrice|double|half|quarter|third|times|just|nearly|almost|not|quite) (?:as|that|the)"
     r"|same|none|neither|other way)\b",
     re.IGNORECASE,
 )
-"""What a passage says of a value by another one, or of one that is none."""
+"""Words that mark a value as relative to another one, or as missing."""
 _DIFFERENCE = re.compile(r"(?:\s+[\w'’-]+){0,2}?\s+([a-z]+)\b")
 _ABOUT = re.compile(
     r"\b(?:at (?:least|most)|(?:more|less|fewer) than|up to|under|over|one in|not (?:before|until))\s+$",
@@ -232,7 +232,7 @@ _MONTH = re.compile(rf"(?:st|nd|rd|th)?\s+(?:of\s+)?(?:{'|'.join(MONTHS)})\b", r
 
 
 def by_values(passage: str, asked: Comparison) -> list[Order]:
-    """The orders by the values that clauses state, one for each kind of quantities that the scale compares."""
+    """The orders by the values in the clauses, one for each kind of quantity that the scale compares."""
     if _RELATIVE.search(passage) or (asked.noun and not content(asked.noun) & content(passage)):
         return []
     groups: dict[str, list[Amount]] = {}
@@ -297,7 +297,7 @@ def _is_difference(passage: str, at: int) -> bool:
 
 
 def _clauses(passage: str, group: Sequence[Amount]) -> list[Clause] | None:
-    """The clauses around amounts, one each; None where there are fewer than two or too many, or two share one."""
+    """The clause around each amount; None if there are fewer than two or too many, or two amounts share one."""
     if not 2 <= len(group) <= MOST:
         return None
     cuts = [0]
@@ -319,18 +319,18 @@ _DENIED = re.compile(
     r"|n't\b",
     re.IGNORECASE,
 )
-"""Words of a clause that does not say that things are so, or of which."""
+"""Words of clauses that state no definite fact: negated, hypothetical, or about nobody in particular."""
 
 
 def by_words(passage: str, asked: Comparison) -> Order | None:
-    """The order by what the passage itself compares: "A is older than B", "A came an hour after B"."""
+    """The order by comparisons that the passage states: "A is older than B", "A came an hour after B"."""
     ends = [m.span() for boundary in _BOUNDARIES for m in boundary.finditer(passage)]
     clauses: list[Clause] = []
     named: set[int] = set()
     pairs: set[tuple[int, int]] = set()
 
     def place(start: int, end: int) -> int | None:
-        """Number of the clause that names the same thing, or of a new one."""
+        """Index of the clause that names the same thing, or of a new one."""
         text = passage[start:end]
         own = content(text) - _UNNAMED - content(" ".join(text[a.start : a.end] for a in amounts(text)))
         for n, clause in enumerate(clauses if own else ()):
@@ -369,8 +369,8 @@ _UNNAMED = frozenset({"one", "ones"})
 
 
 def places(things: Sequence[str], passage: str, clauses: Sequence[Clause]) -> list[tuple[int, ...]]:
-    """The assignments of things to different clauses that have the most of their words in common; a word counts the
-    more, the fewer clauses have it."""
+    """The assignments of things to different clauses with the highest word overlap; words in fewer clauses weigh
+    more."""
     told = [content(passage[c.start : c.end]) for c in clauses]
     own = [content(thing) - _UNNAMED for thing in things]
     shared = frozenset.intersection(*told) | (frozenset.intersection(*own) if len(own) > 1 else frozenset())
@@ -397,18 +397,18 @@ def places(things: Sequence[str], passage: str, clauses: Sequence[Clause]) -> li
 
 
 def _weight(forms: frozenset[str], clause: frozenset[str], told: Sequence[frozenset[str]]) -> Fraction:
-    """The share that a clause has of the clauses with one of a word's forms; 0 if it has none."""
+    """The reciprocal of the number of clauses with a form of the word; 0 if the clause has none."""
     return Fraction(1, sum(bool(forms & other) for other in told)) if forms & clause else Fraction(0)
 
 
 # The step.
 
 RIGHT = 0.8
-"""Confidence of such an answer: the share that was right from end to end on practice questions, rounded down."""
+"""Confidence of such an answer: the accuracy of the whole step on practice questions, rounded down."""
 
 
 class Result(NamedTuple):
-    """An answer, the characters of the passage that it rests on, and the values compared in figures, "" for words."""
+    """An answer, its span of evidence in the passage, and the compared values as text, "" if none were compared."""
 
     text: str
     span: Span | None = None
@@ -416,7 +416,7 @@ class Result(NamedTuple):
 
 
 def compare(states: QAStates) -> QAStates:
-    """Answer the comparisons whose things the passage puts in an order, by their values or in words."""
+    """Answer comparisons of things that the passage orders, by their values or by comparisons that it states."""
     return tuple(_compared(state) for state in states)
 
 
@@ -435,10 +435,10 @@ def _compared(state: QAState) -> QAState:
 
 
 def compared(question: str, passage: str, spans: Sequence[Candidate] = ()) -> Result | None:
-    """The answer to a comparison; None where the question is none, or the passage does not tell the order.
+    """The answer to a comparison; None if the question is none, or the passage does not state the order.
 
-    `spans` are the reader's candidates, best first, from which the extreme thing is named where the question names
-    none.
+    `spans` are the reader's candidates, best first. If the question names no thing, the extreme thing is taken from
+    them.
 
     >>> compared("Is Rik older than Ada?", "Ada was born in 1985 and Rik in 1990.")
     Result(text='no', span=Span(start=0, end=37), reason='1990 > 1985')
@@ -463,7 +463,7 @@ def _reason(one: Clause, other: Clause) -> str:
 
 
 def _results(asked: Comparison, passage: str, order: Order, spans: Sequence[Candidate]) -> Iterator[Result]:
-    """What an order answers, once for each way to place the things compared; no text where it leaves that open."""
+    """The answers by an order, one for each assignment of the things; without text if the order does not decide."""
     clauses = order.clauses
     pairs = order.pairs if asked.sign > 0 else {(b, a) for a, b in order.pairs}
     if len(asked.things) == 2:
@@ -471,7 +471,7 @@ def _results(asked: Comparison, passage: str, order: Order, spans: Sequence[Cand
             a, b = clauses[one], clauses[other]
             yes, no = (one, other) in pairs, (other, one) in pairs
             span = Span(min(a.start, b.start), max(a.end, b.end))
-            # two people of nineteen are seldom of one age
+            # two people of nineteen seldom have the same age
             if not (yes or no) and (asked.is_choice or asked.scale.name == "age" or not a.value):
                 yield Result("")
             elif asked.is_choice:
@@ -502,7 +502,7 @@ def _results(asked: Comparison, passage: str, order: Order, spans: Sequence[Cand
 
 
 def _subject(passage: str, clause: Clause) -> Span | None:
-    """What stands before the first auxiliary of a clause, if it is short and the value stands elsewhere."""
+    """What precedes the first auxiliary of a clause, if it is short and does not contain the value."""
     aux = _AUX.search(passage, clause.start, clause.end)
     text = passage[clause.start : aux.start()].strip() if aux else ""
     span = Span(clause.start, clause.start + len(text))
@@ -511,7 +511,7 @@ def _subject(passage: str, clause: Clause) -> Span | None:
 
 
 def _names(span: Span, clause: Clause) -> bool:
-    """Whether a span is in a clause, beside the value that it states."""
+    """Whether a span is in a clause and does not overlap its value."""
     value = clause.value
     return (
         clause.start <= span.start
