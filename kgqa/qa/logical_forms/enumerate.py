@@ -52,9 +52,9 @@ MAX_MIDDLES = 200
 MAX_NAMELESS = 2
 """Maximum number of consecutive nameless nodes (blank nodes, events) that a path passes as one hop."""
 MAX_COMPARED, MAX_FETCHED = 20_000, 2_000
-"""Maximum size of a set whose members are compared by a value, and of one of a remote graph."""
+"""Maximum size of a set whose members are compared by a value, in a local and in a remote graph."""
 MAX_NARROWED = 300
-"""Maximum size of a class of which the members that meet one condition are compared further."""
+"""Maximum size of a class whose members are filtered by one condition and then compared."""
 MAX_SCALES = 24
 """Maximum number of relations by which a set's members are ordered."""
 _WHO = re.compile(r"\W*who(?:m|se)?\b", re.IGNORECASE)
@@ -83,7 +83,7 @@ class Enumerator:
         self.kinds = [m.entities for m in asked.mentions if all(map(facts.is_class, m.entities))]
         self.things = [e for e in named if e not in self.classes and not (e in limits and facts.is_value(e))]
         # "Who owns no dog?" mentions a class, but asks for entities of another one
-        # "Which birds have never won a race?" mentions one that is not what it asks for
+        # "Which birds have never won a race?" mentions a class, but not the one that it asks for
         named_kind = self.classes and not _WHO.match(asked.text) and not asks_other_noun(facts, asked)
         self.unnamed = () if named_kind else tuple(classes)
         self._scales: dict[SetForm, dict[tuple[Path, str], int]] = {}
@@ -100,7 +100,7 @@ class Enumerator:
         bases = [*classes, *narrowed, *both, *(f for f in sets if len(self._members(f)) > 1)]
         if not classes and self.things:
             bases += [form for form in own if isinstance(form, Join)]
-        things = set(self.things)  # "the two Otter boats" are both
+        things = set(self.things)  # "the two Otter boats": both of them
         bases += [
             Entities(m.entities) for m in self.asked.mentions if {*m.entities} <= things and m.entities[1:]
         ]
@@ -140,7 +140,7 @@ class Enumerator:
         return self.facts.graph.relations[form.path[-1].relation].label
 
     def _says_names(self, form: Form) -> bool:
-        """Whether some member of a set has a name, or all are in a class that the question mentions."""
+        """Whether some member of a set has a name, or all members are in a class that the question mentions."""
         reached = self._members(form) if isinstance(form, SetForm) else {}
         if not reached or not all(map(self.facts.is_nameless, reached)):
             return True
@@ -194,12 +194,13 @@ class Enumerator:
         return [*found, *second]
 
     def _says_what(self, relation: int) -> bool:
-        """Whether a relation says what a node is, or its unit, rather than anything of the thing that it is of."""
+        """Whether a relation describes an intermediate node itself (its class or unit) rather than the thing it belongs
+        to."""
         return self.facts.is_type(relation) or self.facts.is_unit(relation)
 
     def _aspects(self, entity: int) -> dict[str, tuple[int, ...]]:
-        """Events and measurements with labels of their own that are named after an entity ("Gilding of the teapot"), by
-        what they are: what is asked of the entity may be said of them."""
+        """Events and measurements that are named after an entity ("Gilding of the teapot"), by their role: they may
+        have the facts that the question asks of the entity."""
         found: dict[str, dict[int, None]] = defaultdict(dict)
         around = [end for _, end, _ in islice(self.facts.onward(entity), MAX_MIDDLES)]
         around = [end for end in around if " " in self.facts.label(end) and end not in self.things]
@@ -396,8 +397,8 @@ class Enumerator:
                     yield Difference(path, first, second)
 
     def scales(self, base: SetForm) -> dict[tuple[Path, str], int]:
-        """Paths from members of a set to values, each with the values' unit, and the number of members that have
-        one."""
+        """Paths from members of a set to values, each with the unit of the values and the number of members that have a
+        value."""
         if base not in self._scales:
             self._scales[base] = self._scaled(base)
         return self._scales[base]
@@ -443,7 +444,7 @@ class Enumerator:
 
     def _filters(self, base: SetForm) -> Iterator[SetForm]:
         """Filters: members whose value satisfies a comparison with a value in the question, or is true or false."""
-        if any(map(self.facts.is_value, entities(base))):  # the set was found by a value already
+        if any(map(self.facts.is_value, entities(base))):  # the set is already reached from a value
             return
         yield from self._truth_filters(base)
         met = {value for part in parts(base) if isinstance(part, Filter) for value in part.values}
@@ -462,15 +463,15 @@ class Enumerator:
                     yield And(base, Join((Hop(first.relation, not first.forward),), inner))
 
     def _class_reached(self, step: Hop, base: SetForm) -> int | None:
-        """A class of what a relation leads to from the members of a set, if all of it is in one."""
+        """The class of the ends of a relation from the members of a set, if all are in one class."""
         reached = self._members(Join((step,), base))
         self.facts.fetch(reached, MAX_ONWARD)
         shared = [set(self.facts.classes(end)) for end in reached]
         return min(set.intersection(*shared), default=None) if shared else None
 
     def _narrowed(self, kind: SetForm) -> list[SetForm]:
-        """The members of a class that meet one condition, where the question may have another: "the average length
-        of the vans that have a lift", "boats over 9 m built before 1990"."""
+        """The members of a class that meet one condition, if the question may have a second one: "the average length of
+        the vans that have a lift", "boats over 9 m built before 1990"."""
         more = not self.asked.operators.isdisjoint({"extreme", "average", "sum", "more", "less"})
         size = len(self._members(kind))
         if size > MAX_NARROWED or not (more or len(self.asked.values) > 1):

@@ -1,4 +1,4 @@
-"""Executes a logical form over a graph: the result is exact, or there is none.
+"""Execute a logical form over a graph. The result is exact; if it cannot be, there is none.
 
 Values are compared with their units ("900 g" with "2 kg"), and dates at the precision of the question.
 """
@@ -56,12 +56,12 @@ Rows = tuple[FactRow, ...]
 
 
 class Ends(NamedTuple):
-    """What a path leads to from the members of a set, in columns (N,), by member, then by label."""
+    """The ends of a path from the members of a set, as columns (N,), sorted by member, then by label."""
 
     entity: Ints
     end: Ints
     rows: Callable[[int], Rows]
-    """The facts that lead from an entity to an end, by its row."""
+    """The facts that lead from an entity to an end, given by its row."""
 
 
 class ComparedValue(NamedTuple):
@@ -117,7 +117,7 @@ class Result:
     text: str = ""
     members: Members = field(default_factory=dict)
     facts: tuple[tuple[FactRow, ...], ...] = ()
-    """Facts that a text follows from; each path is a group."""
+    """Facts from which the text follows, grouped by path."""
     is_set: bool = False
 
     @property
@@ -224,7 +224,7 @@ def hops_of(facts: GraphFacts, source: SetForm) -> dict[Hop, Edges]:
 
 
 def ends_of(facts: GraphFacts, source: SetForm, path: Path) -> Ends:
-    """What a path leads to from each member of a set; cached."""
+    """The ends of a path from each member of a set; cached."""
     if (found := facts.ends_of.get((source, path))) is None:
         base = members(facts, source)
         in_columns = len(path) == 1 and len(base) > FEW and not facts.graph.is_remote
@@ -259,14 +259,14 @@ def _in_columns(facts: GraphFacts, source: SetForm, step: Hop) -> Ends:
 
 
 def _distinct(facts: GraphFacts, ends: Ends) -> tuple[list[int], Ints]:
-    """The distinct ends (M,), and for each row (N,) the place of its end among these."""
+    """The distinct ends (M,), and for each row (N,) the index of its end among them."""
     distinct, inverse = np.unique(ends.end, return_inverse=True)
     facts.name_all(distinct.tolist())
     return distinct.tolist(), inverse.astype(np.int32)
 
 
 def _chosen(base: Members, ends: Ends, chosen: NDArray[np.bool_]) -> Members:
-    """The members of a set for which some row of the ends is chosen, with the facts of the first."""
+    """The members of a set with at least one chosen row among their ends, each with the facts of the first such row."""
     kept: Members = {}
     for n in np.flatnonzero(chosen).tolist():
         if (entity := int(ends.entity[n])) not in kept:
@@ -294,7 +294,7 @@ def amounts(facts: GraphFacts, source: SetForm, path: Path) -> NDArray[np.float6
 def _extreme(
     facts: GraphFacts, largest: bool, path: Path, source: SetForm, rank: int, counted: bool
 ) -> Members:
-    """Entities one of whose values is the `rank`-th among all distinct values."""
+    """Entities with a value that is the `rank`-th among all distinct values."""
     base, ends = members(facts, source), ends_of(facts, source, path)
     if counted:
         counts = Counter(ends.entity.tolist())
@@ -315,13 +315,13 @@ def _extreme(
 
 
 def class_counted(facts: GraphFacts, form: Extreme) -> int | None:
-    """The class of what is counted, taken from the first: that of the films in "who directed the most films"."""
+    """The class of the counted entities, taken from the first one: films in "who directed the most films"."""
     end = first_end(facts, form.source, form.path)
     return None if end is None else next(iter(facts.classes(end)), None)
 
 
 def first_end(facts: GraphFacts, source: SetForm, path: Path) -> int | None:
-    """A node that a path leads to from the first member of a set that has one; None if there is none, or too many
+    """An end of the path from the first member of a set that has one; None if no member has one, or there are too many
     facts."""
     try:
         for entity in members(facts, source):

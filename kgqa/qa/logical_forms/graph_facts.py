@@ -31,18 +31,19 @@ MAX_FACTS = 2_000
 MAX_COUNTED = 50_000
 """The same for a local graph, where fetching is cheap."""
 HUB, MAX_KEPT = 1_000, 400_000
-"""Number of facts from which those of an entity are kept for the next question, and maximum number kept of a graph."""
+"""Minimum number of an entity's facts for them to be kept for the next question, and maximum number kept per graph."""
 MAX_ONWARD = 50
-"""Number of facts fetched of each member of a remote set, and of each node that paths lead on from."""
+"""Number of facts fetched per member of a remote set, and per node from which paths continue."""
 FEW = 30
-"""Number of members up to which facts of a set are fetched for each of them, not in columns."""
+"""Maximum size of a set whose facts are fetched per member instead of in columns."""
 MAX_NODES = 30
 """Maximum number of members of a set that are checked for a name."""
 _TRUTHS = frozenset({YES, NO, "true", "false"})
 _NAMED_AFTER = re.compile(
     r"((?!(?:The|An?) )\S[^\dA-Z]*) (?:of|for|von|der|des|de|du|del|di|van) (?:(?:an?|the|la|le|el) )?(.+)"
 )
-"""A label such as "Production of the harp": what the node is, and of what. "Town Plan of Lydd" is a title."""
+"""A label such as "Production of the harp": the node's class, and the thing it belongs to. "Town Plan of Lydd" is a
+title."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +61,8 @@ Members = dict[int, tuple[FactRow, ...]]
 
 
 class _Hubs:
-    """Facts of entities that have very many, such as large classes, kept from one question to the next: to fetch, name
-    and sort them takes longer than the rest of a question. At most `MAX_KEPT` facts."""
+    """Cache of the facts of entities with very many, such as large classes, across questions: fetching, naming and
+    sorting them takes longer than the rest of a question. At most `MAX_KEPT` facts."""
 
     def __init__(self) -> None:
         self.rows: dict[int, list[FactRow]] = {}
@@ -70,7 +71,7 @@ class _Hubs:
         self._size = 0
 
     def keep(self, entity: int, rows: list[FactRow], named: dict[int, tuple[str, str]]) -> None:
-        """Keep an entity's facts with the names of their ends; too many in all are forgotten, and kept anew."""
+        """Keep an entity's facts with the names of their ends. If the cache is full, it is emptied first."""
         self._size += len(rows)
         if self._size > MAX_KEPT:
             self.rows, self.names, self.instances, self._size = {}, {}, {}, len(rows)
@@ -82,7 +83,7 @@ _HUBS: WeakKeyDictionary[KnowledgeGraph, _Hubs] = WeakKeyDictionary()
 
 
 class TooManyFacts(Exception):
-    """There may be more facts than were fetched, so a set or a count would not be exact."""
+    """Raised if there may be more facts than were fetched, so that a set or count would not be exact."""
 
 
 def ids(entities: Iterable[int]) -> Ints:
@@ -122,7 +123,7 @@ class GraphFacts:
         self._have_units = not graph.is_remote and any(UNIT.search(r.name) for r in graph.relations)
         self._instances: dict[int, Members] = {}
         self.members: dict[SetForm, Members] = {}
-        """What the functions of these names in `execute` found."""
+        """Cached results of the functions of the same names in `execute`."""
         self.hops_of: dict[SetForm, dict[Hop, Edges]] = {}
         self.ends_of: dict[tuple[SetForm, Path], Ends] = {}
         self.amounts_of: dict[tuple[SetForm, Path], NDArray[np.float64]] = {}
@@ -266,36 +267,37 @@ class GraphFacts:
 
     @cached_property
     def has_truths(self) -> bool:
-        """Whether the graph may have Boolean values; of a remote graph it is not known."""
+        """Whether the graph may have Boolean values; for a remote graph this is unknown."""
         return self.graph.is_remote or any(len(found) for found in self.graph.find(sorted(_TRUTHS)))
 
     def is_nameless(self, entity: int) -> bool:
-        """Whether an entity has no label and a number for a name, and stands between what has: an event, a measurement,
-        a statement. Where no thing around it has a label either, such numbers are names. A quantity is no name, however
-        it is called."""
+        """Whether an entity is an intermediate node: an event, a measurement or a statement that has no label and a
+        number for a name, between entities with labels. If no neighbour has a label either, such numbers are names. A
+        quantity is always an intermediate node."""
         if entity not in self._nameless:
             self._nameless[entity] = self._is_nameless(entity, True) or self._is_quantity(entity)
         return self._nameless[entity]
 
     def aspect(self, entity: int) -> str:
-        """What a node is of a thing around it that it is named after, in lower case: "gilding" of the event "Gilding of
-        the teapot", "height" of a measurement; "" for any other node."""
+        """The role of a node that is named after a neighbour, in lower case: "gilding" for the event "Gilding of the
+        teapot", "height" for a measurement; "" for any other node."""
         if entity not in self._aspects:
             match = self._named_after(entity)
             named = not self.graph.is_remote and match and not self.name(entity).startswith('"')
-            # "Coasts of Orme" may be the title of a map: other maps are not named after things around them
+            # "Coasts of Orme" may be the title of a map: other maps are not named after their neighbours
             kinds = self.classes(entity) if named and self.owners(entity) else []
             alike = kinds and all(map(self._names_after, kinds))
             self._aspects[entity] = match[1].lower() if match and alike else ""
         return self._aspects[entity]
 
     def _named_after(self, entity: int) -> re.Match[str] | None:
-        """What an entity is, and of what, by its label. Capitals tell titles apart, but not where all letters are."""
+        """The role of an entity and the thing it is named after, by its label. Capitals mark titles, unless all letters
+        are capitals."""
         label = self.label(entity)
         return _NAMED_AFTER.fullmatch(label.capitalize() if label.isupper() else label)
 
     def _names_after(self, kind: int) -> bool:
-        """Whether most instances of a class are named after a thing around them."""
+        """Whether most instances of a class are named after a neighbour."""
         if kind not in self._after:
             rows = rows_of(self.graph, [kind], MAX_NODES)
             some = [row.head for row in rows if row.tail == kind and self.is_type(row.relation)]
@@ -304,7 +306,7 @@ class GraphFacts:
         return self._after[kind]
 
     def owners(self, entity: int) -> set[int]:
-        """The things that a node's label names it after, among those around it."""
+        """The neighbours that a node is named after, by its label."""
         match = self._named_after(entity)
         said = set(match[2].casefold().split()) if match else set()
         return {
@@ -314,7 +316,7 @@ class GraphFacts:
         }
 
     def _is_quantity(self, entity: int) -> bool:
-        """Whether an entity is a number with its unit, as those of QUDT, schema.org and CIDOC CRM."""
+        """Whether an entity is a quantity node, a number with its unit, as in QUDT, schema.org and CIDOC CRM."""
         if self.graph.is_remote or not self._have_units or self.name(entity).startswith('"'):
             return False
         names = [self.graph.relations[row.relation].name for row in self.of(entity) if row.head == entity]
@@ -344,13 +346,13 @@ class GraphFacts:
         return bool(things) and len(things) + len(values) > 1
 
     def node_class(self, entities: Iterable[int]) -> int | None:
-        """The class of nodes that all have no name, taken from the first; None where one has a name, or no class."""
+        """The class of nodes, taken from the first, if all are nameless; None if one has a name, or no class."""
         nodes = list(islice(entities, MAX_NODES))
         kinds = self.classes(nodes[0]) if nodes and all(map(self.is_nameless, nodes)) else []
         return kinds[0] if kinds else None
 
     def unit(self, row: FactRow) -> str:
-        """The unit that a quantity without a name states beside the value of a fact; "" where there is none."""
+        """The unit that a nameless quantity node has besides the value of a fact; "" if there is none."""
         for other in self.of(row.head) if self.is_nameless(row.head) else ():
             if other.head == row.head and self.is_unit(other.relation):
                 return str(UNIT_SYMBOLS.get(local_name(self.name(other.tail))) or self.label(other.tail))
@@ -370,7 +372,7 @@ class GraphFacts:
         return nsmallest(len(entities) if most is None else most, entities, key=self._folded)
 
     def _folded(self, entity: int) -> tuple[str, str]:
-        """By what entities are sorted: label, then name."""
+        """Sort key of an entity: label, then name."""
         if entity not in self._sorted_by:
             self._sorted_by[entity] = self.label(entity).casefold(), self.name(entity)
         return self._sorted_by[entity]

@@ -52,7 +52,8 @@ _WHOLE_DATES = (
         r"\1 \2",
     ),
 )
-"""Dates whose year, or month and year, is written once behind the second: "between 10 March and 30 April 2024"."""
+"""Pairs of dates whose year, or month and year, is written only once, after the second: "between 10 March and 30 April
+2024"."""
 _DECADES = ["twenties", "thirties", "forties", "fifties", "sixties", "seventies", "eighties", "nineties"]
 _DECADE = re.compile(
     rf"\b(?:in |during |from |of )?the ((?:\d\d)?\d0s|{'|'.join(_DECADES)})\b", re.IGNORECASE
@@ -81,11 +82,11 @@ class QuestionMentions(NamedTuple):
     values: tuple[str, ...]
     """Dates, and numbers with their units, as written."""
     operators: frozenset[str]
-    """Rows of `operators.toml` of which the question contains a word."""
+    """Rows of `operators.toml` with a word that occurs in the question."""
     rank: int
     """Ordinal: 2 for "second"; 1 if there is none."""
     compared: Mapping[str, frozenset[Comparator]] = {}
-    """Comparators expressed by the words around each value, if any: "at least 4", "4 or more"."""
+    """The comparators that the words around each value express, if any: "at least 4", "4 or more"."""
 
 
 class _Operators(NamedTuple):
@@ -238,8 +239,8 @@ def class_asked(facts: GraphFacts, asked: QuestionMentions) -> tuple[int, ...]:
 
 
 def asks_other_noun(facts: GraphFacts, asked: QuestionMentions) -> bool:
-    """Whether the noun behind "which" or "what" is no class that the graph names so: "birds" in "Which birds have won
-    a race?"."""
+    """Whether the noun after "which" or "what" is not the label of a class of the graph: "birds" in "Which birds have
+    won a race?"."""
     match = _WHICH_NOUN.search(asked.text)
     kinds = [m for m in asked.mentions if all(map(facts.is_class, m.entities))]
     return match is not None and not any(match.start(1) - 1 <= m.start <= match.end(1) + 20 for m in kinds)
@@ -328,7 +329,7 @@ def _with_comparators(text: str, places: Sequence[tuple[str, int, int]]) -> dict
 
 
 def _decade(words: str) -> str:
-    """A decade as a range of years; of the twentieth century if nothing else is said."""
+    """A decade as a range of years; of the twentieth century unless stated otherwise."""
     begin = words[:-1] if words[0].isdigit() else str(10 * (2 + _DECADES.index(words)))
     begin = begin if len(begin) == 4 else f"19{begin}"
     return f"between {begin} and {begin[:3]}9"
@@ -355,7 +356,8 @@ def _mentioned(linker: Linker, text: str) -> list[QuestionMention]:
 
 
 def _only_begins(facts: GraphFacts, mention: QuestionMention, text: str) -> bool:
-    """Whether the text continues a mention differently from the labels: "Route 88" is neither Route 7 nor Route 12."""
+    """Whether the text after a mention continues differently from the labels: "Route 88" is neither Route 7 nor Route
+    12."""
     onward = _NAME_GOES_ON.match(text, mention.end)
     if onward is None:
         return False

@@ -1,8 +1,8 @@
-"""Rank candidate logical forms: which one asks for exactly what the question asks, or none.
+"""Rank candidate logical forms: which one asks for exactly what the question asks, if any.
 
 Cheap features (shared words, similarity, what a form leaves out) select a shortlist. The reader then scores it as
 choices of the question, a cross-encoder as in Ye et al. (2022, section 3.2). The weights that turn both scores into
-probabilities are in the reader's card.
+probabilities are in the model card.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _CLASS = 0.6
 _OTHER = 1.0
 """Cost of a result without any instance of the expected class."""
 _UNFIT = 4.0
-"""Cost of a value of another kind than the question begins to ask for: metres for "when", a date for "how tall"."""
+"""Cost of a value whose kind does not match the question word: metres for "when", a date for "how tall"."""
 _FEW = 30
 """Number of members of a result that are examined, and of facts of each."""
 _SIMPLE = 0.01
@@ -150,7 +150,7 @@ def _alternative_labels(facts: GraphFacts, asked: QuestionMentions) -> dict[int,
 def _closeness(
     facts: GraphFacts, asked: QuestionMentions, forms: Sequence[Form], similarity: Similarity | None
 ) -> dict[int, tuple[float, float]]:
-    """For each of `_used`, its word overlap and its cosine similarity with the question without mentions."""
+    """For each of `_used`: word overlap and cosine similarity with the question without its mentions."""
     relations, rest = facts.graph.relations, rest_of(asked)
     texts = {
         r: f"{relations[r].label} {relations[r].words} {relations[r].inverse}".strip()
@@ -166,8 +166,8 @@ def _closeness(
 
 
 def _used(facts: GraphFacts, form: Form) -> list[int]:
-    """The relations of a form, with repetitions, and `~entity` for each event or measurement that is named after a
-    thing."""
+    """The relations of a form, with repetitions, and `~entity` for each event or measurement that is named after
+    another entity."""
     relations = [step.relation for path in paths(form) for step in path]
     return [
         *relations,
@@ -216,15 +216,15 @@ def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
         if isinstance(part, Extreme) and part.rank != asked.rank:
             cost += _UNASKED
     if isinstance(form, Count | Aggregate | Difference) and asked.operators.isdisjoint(_NUMBERS):
-        cost += _UNASKED * (value_asked(asked.text).kind == "thing")  # "who" is no number
+        cost += _UNASKED * (value_asked(asked.text).kind == "thing")  # "who" does not ask for a number
     if isinstance(form, Exists | Compare) is not ("truth" in asked.operators):
         cost += _UNASKED
     return cost
 
 
 def _implied(facts: GraphFacts, asked: QuestionMentions, form: Form, result: Result) -> float:
-    """Refund of the cost of leaving out a class that is implied: all entities of the result, of an inner set, or those
-    named are its instances ("games" if all results are games, "the island Brae")."""
+    """Refund of the cost of leaving out a class that is implied, since all entities of the result, of an inner set, or
+    the mentioned ones are its instances ("games" if all results are games, "the island Brae")."""
     named, worth = set(entities(form)), 0.0
     for mention in asked.mentions:
         if named.isdisjoint(mention.entities) and all(map(facts.is_class, mention.entities)):
@@ -292,11 +292,11 @@ class FormCalibration(BaseModel):
     """Bias of "no form fits"."""
     temperature: float = Field(1.0, gt=0)
     sharpness: float = Field(1.0, gt=0, le=1)
-    """Factor of the log-odds of reported confidences: below 1 they move towards one half."""
+    """Factor of the log-odds of reported confidences; a factor below 1 moves them towards 0.5."""
 
     @classmethod
     def of_card(cls, card: Mapping[str, Any]) -> FormCalibration:
-        """Read it from a reader's card; by default the reader's scores are used as they are.
+        """Read it from a model card; by default the reader's scores are used as they are.
 
         Raises:
             InputError: the parameters in the card are invalid.

@@ -55,14 +55,14 @@ _YEAR = re.compile(r'"(?:1\d|20)\d\d"(?:\^\^.*integer>?)?')
 _VALUE = re.compile(
     r"(?:(?:has|simple|numeric|observed|quantity|value|result|amount|reading)\b ?)+", re.IGNORECASE
 )
-"""Labels of relations that only say that a value follows."""
+"""Labels of relations that only introduce a value."""
 _TIME = re.compile(
     r"(?:(?:has|effective|occurred|at|on|some|time|span|within|timespan|date|day|year|datetime|when)\b[ -]?)+",
     re.IGNORECASE,
 )
-"""Labels of relations that only say that a time follows."""
+"""Labels of relations that only introduce a time."""
 _PLACE = re.compile(r"(.+ place|happened|occurred) (?:at|in)", re.IGNORECASE)
-"""Verbs of events that a place follows."""
+"""Verbs of events that are followed by a place."""
 _SIGNS = {">": "more than", "<": "less than", "=": "the same as"}
 
 
@@ -154,8 +154,8 @@ class Verbalizer:
         return f"{noun_phrase}: {named}{more}" if named else noun_phrase
 
     def with_unit(self, entity: int, text: str, form: Form, rows: Sequence[FactRow]) -> str:
-        """The text of a member of a set; a plain number gets the unit of the relation to it or of the unnamed node that
-        states it. `rows` are the facts that lead to it."""
+        """The text of a member of a set; a plain number gets the unit of its relation or of the nameless node that it
+        belongs to. `rows` are the facts that lead to it."""
         if not isinstance(form, Join):
             return text
         named = with_unit(text, self.facts.name(entity), self.facts.graph.relations[form.path[-1].relation])
@@ -170,7 +170,7 @@ class Verbalizer:
         match form:
             case Entities(ids):
                 aspect = self.facts.aspect(ids[0])
-                if aspect and ids[0] not in self.called:  # all of them are the same of one thing
+                if aspect and ids[0] not in self.called:  # all of them have the same role for one thing
                     return f"the {aspect}{self._short(ids[0])[len(aspect) :]}"
                 names = [self.called.get(e) or self._short(e) for e in ids]
                 return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
@@ -253,8 +253,8 @@ class Verbalizer:
         return noun_phrase
 
     def _event(self, form: SetForm) -> str:
-        """Nodes without a name by the two things that they join: "the observation of ferritin of Ann", first that of
-        which less is known; "" for other sets."""
+        """A phrase for nameless nodes by the two things that they join: "the observation of ferritin of Ann", the thing
+        with fewer facts first; "" for other sets."""
         parts = (form.left, form.right) if isinstance(form, And) else ()
         joins = [
             p for p in parts if isinstance(p, Join) and isinstance(p.source, Entities) and len(p.path) == 1
@@ -269,13 +269,13 @@ class Verbalizer:
         return sum(row.head == e for e in self._members(form) for row in self.facts.of(e))
 
     def _nodes(self, form: SetForm) -> str:
-        """What nodes without a name are called, by their class: "observations"; "" for what has a name."""
+        """The noun for nameless nodes, by their class: "observations"; "" for nodes with a name."""
         kind = None if isinstance(form, Entities | Class) else self.facts.node_class(self._members(form))
         return "" if kind is None else self._plural(kind)
 
     def _node(self, path: Path, source: SetForm) -> str:
-        """The class of the nodes without a name that a path leads back to, where the thing they are of plays but one
-        part in them: the production of a harp, but not the sale of a person who may have bought or sold."""
+        """The class of the nameless nodes that a path leads back to, if the thing they belong to has only one role in
+        them: the production of a harp, but not the sale of a person, who may be buyer or seller."""
         facts, nodes = self.facts, list(self._members(Join(path, source)))[:MAX_NODES]
         kind = facts.node_class(nodes)
         if kind is None:
@@ -295,7 +295,7 @@ class Verbalizer:
         return self._short(kind).lower()
 
     def _is_whole(self, path: Path, source: SetForm) -> bool:
-        """Whether the last relation of a path leads from nodes without a name to all that they say: their value."""
+        """Whether the last relation of a path leads from nameless nodes to their only content: their value."""
         facts, nodes = self.facts, self._members(Join(path[:-1], source))
         if not path[-1].forward or not all(map(facts.is_nameless, nodes)):
             return False
