@@ -1,4 +1,4 @@
-"""Data augmentation: the answer beside distractors that look as likely, and the same example about somebody else."""
+"""Data augmentation: multiple choice with plausible distractors, and examples with another person's name."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _NEAR = 2
 def with_choices(examples: Iterable[Example], *, count: int, seed: int) -> Iterator[Example]:
     """The answerable examples as multiple-choice questions with `count` choices, reproducibly for a seed.
 
-    Distractors are answers about the same passage and to the same question in another situation, then answers of the
-    same type, each first from questions that begin with the same two words; never one that the example accepts.
-    Examples that already have choices, are unanswerable or have too few distractors are left out.
+    Distractors are first answers about the same passage, or to the same question about another one, then answers of the
+    same type; within both groups, questions that begin with the same two words come first. An accepted answer is never
+    a distractor. Examples that already have choices, are unanswerable or have too few distractors are left out.
     """
     rng = random.Random(f"choices/{seed}")
     answered = [(e, answers) for e in examples if not e.question.choices and (answers := e.golds)]
@@ -67,7 +67,7 @@ def _kinds(example: Example) -> tuple[tuple[str, ...], ...]:
 
 
 def _others(found: Sequence[str], taken: Sequence[str], rng: random.Random, count: int) -> list[str]:
-    """At most `count` of the texts found, none of which contains, or is contained in, one that is taken."""
+    """At most `count` of the texts found; none contains, or is contained in, another one or one of `taken`."""
     known = [text.lower() for text in taken]
     wrong: list[str] = []
     for text in rng.sample(list(found), len(found)):
@@ -91,9 +91,9 @@ _NAME = re.compile(r"(?<![\w'-])[A-Z][a-z]{2,}(?![\w'-])")
 def renamed(examples: Iterable[Example], *, seed: int, share: float = 0.5) -> Iterator[Example]:
     """Copies of a share of the examples in which a person has another name, reproducibly for a seed.
 
-    The first "he" or "she" of a passage becomes a name (of many origins, or made up of syllables) or "my
-    neighbour"; if the passage has a name that is no other word, it is replaced in passage, question and answers.
-    Examples with neither, and those whose answer is a span that would move, are left out.
+    If the passage has a name that is not also an ordinary word, it is replaced in passage, question and answers;
+    otherwise the first "he" or "she" of the passage becomes a name (of many origins, or invented from syllables) or "my
+    neighbour". Examples with neither, and those whose answer span would move, are left out.
     """
     found = list(examples)
     ordinary = {name.lower() for name in _WORDS["not_names"].split()} | {

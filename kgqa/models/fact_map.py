@@ -1,8 +1,8 @@
-"""Embed questions of any language in the fact encoder's space: a map after a layer of a multilingual encoder.
+"""Embed questions of any language in the fact encoder's space: a map on top of a layer of a multilingual encoder.
 
-So one index of facts serves two encoders. The map is linear (Mikolov et al., 2013, Exploiting Similarities among
-Languages for Machine Translation, section 4), behind a transformer layer that is trained to give a text the vector of
-its English translation (Reimers and Gurevych, 2020, Making Monolingual Sentence Embeddings Multilingual, section 2).
+One index of facts thus serves two encoders. The map is linear (Mikolov et al., 2013, Exploiting Similarities among
+Languages for Machine Translation, section 4), on top of a transformer layer trained to give a text the vector of its
+English translation (Reimers and Gurevych, 2020, Making Monolingual Sentence Embeddings Multilingual, section 2).
 `training/fact_map.py` fits both.
 """
 
@@ -32,7 +32,8 @@ FILE = "fact_map.safetensors"
 TOP = "top."
 """Prefix of the weights of the transformer layer in that file."""
 GLOSS = 0.5
-"""Weight of a text's gloss beside its own vector; chosen on development questions in four languages."""
+"""Weight of the vector of a text's English gloss, added to the text's own; chosen on development questions in four
+languages."""
 PREFIX = "query: "
 """Prefix of each text, as in the encoder's pretraining (Wang et al., 2024, Multilingual E5 Text Embeddings)."""
 
@@ -45,10 +46,10 @@ class FactMap(NamedTuple):
     space: str
     """Fingerprint of the fact encoder whose space it maps into."""
     layer: int
-    """Number of encoder layers that are used. In the middle layers a text and its translation stay near each
-    other when the encoder is fine-tuned to read; in the last ones they do not."""
+    """Number of encoder layers used. Fine-tuning for question answering keeps a text and its translation close in the
+    middle layers, but not in the last ones."""
     top: Mapping[str, Tensor] = {}
-    """Weights of a transformer layer on top of these, before the mean is taken; none for a linear map alone."""
+    """Weights of a transformer layer on top of these, before mean pooling; empty if the map is only linear."""
 
     def new_top(self, heads: int) -> nn.TransformerEncoderLayer | None:
         """The transformer layer with its weights, which has `heads` attention heads."""
@@ -61,7 +62,7 @@ class FactMap(NamedTuple):
 
 
 class _Reached(Exception):
-    """The layer that was waited for has states (n, T, d); the layers above it are not needed."""
+    """Carries the states (n, T, d) of the last layer needed, to skip the layers above it."""
 
     def __init__(self, states: Tensor) -> None:
         super().__init__()
@@ -87,7 +88,7 @@ class MappedEncoder(FactEncoder):
         precision: str = "fp32",
         alone: AbstractContextManager[object] | None = None,
     ) -> None:
-        """`alone` is a lock that is held while the encoder is used, since a reader may share it."""
+        """`alone` is a lock held while the encoder runs, since a reader may share the encoder."""
         super().__init__(layerwise.encoder, tokenizer, fingerprint, precision)
         self.layer = layerwise.layers[fact_map.layer - 1]
         self.alone = alone or nullcontext()
@@ -140,8 +141,8 @@ class MappedEncoder(FactEncoder):
 
 
 class GlossedEncoder(FactEncoder):
-    """A multilingual encoder whose unit vectors are moved towards those that the English fact encoder gives the
-    texts' glosses: what is lost between two languages is found again where a dictionary has its words.
+    """A multilingual encoder whose unit vectors are moved towards the English fact encoder's vectors of the texts'
+    glosses: a dictionary recovers part of what the map loses.
 
     Args:
         mapped: the multilingual encoder.
@@ -172,12 +173,12 @@ class GlossedEncoder(FactEncoder):
 
 
 def mapped(vectors: Tensor, weight: Tensor) -> Tensor:
-    """Vectors (n, e) of `vectors` (n, d) under a map (d + 1, e)."""
+    """`vectors` (n, d) mapped to (n, e) by a map (d + 1, e)."""
     return vectors @ weight[:-1] + weight[-1]
 
 
 def fit_map(vectors: NDArray[np.floating], targets: NDArray[np.floating], ridge: float) -> Tensor:
-    """The map (d + 1, e) of vectors (n, d) to targets (n, e) by ridge regression; its last row is not penalized.
+    """The map (d + 1, e) from vectors (n, d) to targets (n, e), by ridge regression; its last row is not penalized.
 
     >>> points = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     >>> (fit_map(points, 2 * points + 1, ridge=1e-6) - torch.tensor([[2, 0], [0, 2], [1, 1]])).abs().max().item() < 1e-4
@@ -191,9 +192,9 @@ def fit_map(vectors: NDArray[np.floating], targets: NDArray[np.floating], ridge:
 
 
 def save_map(fact_map: FactMap, folder: Path) -> None:
-    """Write a map into a reader's folder, its weights in half precision unless they are packed in 8 bits already.
+    """Write a map into a reader's folder, in half precision unless the weights are already packed in 8 bits.
 
-    The reader's card must be written again afterwards.
+    The model card must be written again afterwards.
     """
     from safetensors.torch import save_file
 

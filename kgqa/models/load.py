@@ -67,8 +67,8 @@ class LowRank(nn.Module):
 
 
 def adapted(reader: Reader, rank: int) -> Reader:
-    """A reader with an adapter at each linear layer of the encoder and its own choice head; all other weights
-    are shared with `reader`, which is not changed."""
+    """A reader with an adapter at each linear layer of the encoder and its own choice head. All other weights are
+    shared with `reader`, which stays unchanged."""
     own = {f"choice.text.{n}" for n, _ in reader.choice.text.named_modules()}
     shared = {
         id(module): module
@@ -109,7 +109,7 @@ def save_adapter(reader: Reader, folder: Path) -> None:
 
 
 def load_adapter(reader: Reader, folder: Path) -> Reader | None:
-    """The adapted version of `reader` by the adapter in its folder; None if there is none."""
+    """`reader` with the adapter in its folder; None if the folder has none."""
     if not (folder / ADAPTER).exists():
         return None
     try:
@@ -147,8 +147,8 @@ class LoadedReader:
     Args:
         tokenizer, settings, entities: those that the network was trained with.
         card: the model card.
-        fact_map: maps the encoder's mean vectors into the space of the fact encoder.
-        precision: of matrix products: bf16, int8 or fp32; everything else is float32.
+        fact_map: map from the encoder's vectors into the fact encoder's space.
+        precision: precision of matrix products (bf16, int8 or fp32); everything else is float32.
 
     Raises:
         InputError: the tokenizer has no start or end token.
@@ -170,14 +170,15 @@ class LoadedReader:
         self.forms: LoadedReader | None = None
         """The same reader with the adapter that ranks logical forms, if the folder has one."""
         self.amounts: AmountHead | None = None
-        """The head that computes what a passage leaves to be computed, if the folder has one."""
+        """The arithmetic head, if the folder has one."""
         longest = min(settings.max_tokens, reader.layerwise.max_tokens)
         self.settings = settings.model_copy(update={"max_tokens": longest})
         self.collator = Collator(tokenizer, self.settings, entities=entities)
         # layer-wise reasoners register hooks on layers shared with the adapter: concurrent passes would be mixed up
         self._layerwise = threading.Lock()
         self.question_encoder: MappedEncoder | None = None
-        """Finds facts for questions in other languages than English, if the folder has a map."""
+        """The map with which facts are retrieved for questions in languages other than English, if the folder has
+        one."""
         for layer in reader.layerwise.layers:
             layer.register_forward_pre_hook(lambda *_: check_cancelled())
         # int8 quantizes only the encoder: the reasoner is small, so there would be little to gain
@@ -224,8 +225,8 @@ class LoadedReader:
         return scores
 
     def token_states(self, rows: Sequence[tuple[list[int], int]], layer: int) -> list[Tensor]:
-        """Encoder states (T, H) of each row of token ids, its passage from an index on, of a layer, counted from 1. The
-        layers above it are not run."""
+        """States (T, H) of an encoder layer (counted from 1) for each row: its token ids, and the index at which its
+        passage begins. The layers above are not run."""
         kept: list[Tensor] = []
 
         def visit(number: int, hidden: Tensor) -> Tensor:
@@ -305,7 +306,7 @@ class LoadedReader:
         return groups
 
     def choose(self, questions: Sequence[Question]) -> list[Tensor]:
-        """Scores (C,) of each question's choices, without graph.
+        """Scores (C,) of each question's choices, without the graph.
 
         The score of a choice does not depend on the other choices.
 
@@ -318,7 +319,7 @@ class LoadedReader:
 
 
 class _Reached(Exception):
-    """The layer is reached whose states are asked for."""
+    """Raised when the layer whose states are needed is reached."""
 
 
 def concept_log_odds(scores: Tensor, nodes: Sequence[str], concept: str) -> Tensor:

@@ -19,10 +19,10 @@ from kgqa.qa.verify import verify
 def default_pipeline(
     retriever: Retriever, reader: LoadedReader, decision: DecisionConfig
 ) -> tuple[Step, ...]:
-    """Retrieve a subgraph, execute logical forms, score the rest with the reader, ignore an unrelated passage, compare
-    what it tells of two things, decide on an answer, select evidence (a yes or no cites its passage only if it depends
-    on it), answer a yes/no question by a fact that states it, split multi-span answers, and rank evidence by
-    leave-one-out attribution."""
+    """The default steps: retrieve a subgraph, execute logical forms, compute amounts, score the remaining questions
+    with the reader, ignore an unrelated passage, compare two things of the passage, decide on an answer, select
+    evidence, drop a passage on which a yes or no does not depend, answer a yes/no question by a fact that states it,
+    split multi-span answers, and rank evidence by leave-one-out attribution."""
     found = partial(retrieve, retriever=retriever)
     computed = partial(compute, retriever=retriever, reader=reader)
     graph_free = decision.graph_free(retriever.graph)
@@ -48,7 +48,7 @@ def default_pipeline(
         Step("aggregate", "best", "items", aggregate),
         Step("attribute", "candidates evidence", "evidence", partial(attribute, scoring=scoring)),
     )
-    # ranking forms needs packed candidates: in this reader, or in its adapter
+    # ranking forms needs packed candidates, in the reader itself or in its adapter
     left_out = set() if reader.settings.packed or reader.forms else {"compute"}
     left_out |= set() if reader.amounts else {"amounts"}
     # a reasoner that decodes paths explains its answers itself

@@ -1,4 +1,4 @@
-"""The verify step: a yes/no question that a fact of the graph states in the same words is answered by that fact."""
+"""The verify step: if a fact of the graph states a yes/no question in the same words, that fact answers it."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _NEUTRAL = re.compile(r"an?|the|is|are|am|be|do|does|can|have|has|in|at|on|of|to
 def verify(states: QAStates, decision: DecisionConfig = DecisionConfig()) -> QAStates:
     """Answer a yes/no question by a fact that states it, or states its negation, unless the passage answers it.
 
-    The fact joins two mentions in the order of the question, from head to tail or by the inverse of its relation, and
-    has all of its words but `_NEUTRAL` ones; a comparative in the other order is denied. Facts that disagree are
-    ignored.
+    The fact joins two mentions in the order of the question, from head to tail or by its relation's inverse, and
+    contains all words of the question except `_NEUTRAL` ones. A comparative in the opposite order counts as a negation.
+    If facts contradict each other, none is used.
     """
     return tuple(_verified(state, decision.stated) for state in states)
 
@@ -64,9 +64,9 @@ def related(state: QAState) -> bool:
 
 
 def stating(question: str, graph: Subgraph) -> Iterator[tuple[int, bool]]:
-    """Facts (rows of the edges) that state what a yes/no question asks (True) or its negation (False).
+    """Facts (rows of the subgraph's edges) that state what a yes/no question asks (True) or its negation (False).
 
-    Those that do so as they are written come before those that do by the inverse of their relation.
+    Facts in their stated direction come before those in the direction of the inverse relation.
     """
     mentions: dict[int, list[tuple[int, int]]] = {}
     for link in graph.links:
@@ -94,7 +94,8 @@ def stating(question: str, graph: Subgraph) -> Iterator[tuple[int, bool]]:
 
 
 def _compares(relation: Relation) -> bool:
-    """Whether a relation is a comparative, which cannot hold both ways: what is hotter is not colder."""
+    """Whether a relation is a comparative, which cannot hold in both directions: if A is hotter than B, B is not hotter
+    than A."""
     return relation.words.endswith(" than")
 
 
@@ -103,6 +104,6 @@ def _precedes(first: list[tuple[int, int]], second: list[tuple[int, int]]) -> bo
 
 
 def _has_words(fact: str, asked: list[str]) -> bool:
-    """Whether a fact has all words of a question; honey is made by bees does not say that honey makes bees."""
+    """Whether a fact has all words of a question. "Honey is made by bees" does not state that honey makes bees."""
     told = content(fact) | {word for word, _, _ in words(fact)}
     return ("by" not in told or "by" in asked) and all(word in told or content(word) & told for word in asked)
