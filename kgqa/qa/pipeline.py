@@ -10,6 +10,7 @@ from kgqa.qa.compare import compare
 from kgqa.qa.compute import compute
 from kgqa.qa.decide import DecisionConfig, aggregate, decide, disregard
 from kgqa.qa.explain import Scoring, attribute, explain, ground
+from kgqa.qa.gloss import gloss
 from kgqa.qa.read import read
 from kgqa.qa.retrieve import Retriever, retrieve
 from kgqa.qa.state import QAStates, Step
@@ -17,12 +18,15 @@ from kgqa.qa.verify import verify
 
 
 def default_pipeline(
-    retriever: Retriever, reader: LoadedReader, decision: DecisionConfig
+    retriever: Retriever,
+    reader: LoadedReader,
+    decision: DecisionConfig,
+    english: LoadedReader | None = None,
 ) -> tuple[Step, ...]:
-    """Retrieve a subgraph, execute logical forms, score the rest with the reader, ignore an unrelated passage, compare
-    what it tells of two things, decide on an answer, select evidence (a yes or no cites its passage only if it depends
-    on it), answer a yes/no question by a fact that states it, split multi-span answers, and rank evidence by
-    leave-one-out attribution."""
+    """Retrieve a subgraph, execute logical forms, score the rest with the reader (concepts in another language with the
+    `english` reader too, if there is one), ignore an unrelated passage, compare what it tells of two things, decide on
+    an answer, select evidence (a yes or no cites its passage only if it depends on it), answer a yes/no question by a
+    fact that states it, split multi-span answers, and rank evidence by leave-one-out attribution."""
     found = partial(retrieve, retriever=retriever)
     computed = partial(compute, retriever=retriever, reader=reader)
     graph_free = decision.graph_free(retriever.graph)
@@ -30,6 +34,12 @@ def default_pipeline(
     reading = partial(read, reader=reader, graph_free=graph_free, similarity=retriever.similarity)
     deciding = partial(decide, decision=decision, closed_world=retriever.graph.closed_world)
     explaining = partial(explain, is_open_world=not retriever.graph.closed_world)
+
+    glossed: tuple[Step, ...] = ()
+    if english:
+        in_english = partial(read, reader=english)
+        glossing = partial(gloss, reading=in_english, graph=retriever.graph, language=retriever.language_of)
+        glossed = (Step("gloss", "scores", "scores", glossing),)
 
     def alone(states: QAStates) -> QAStates:
         return reading(found(states))
@@ -39,6 +49,7 @@ def default_pipeline(
         Step("compute", "subgraphs", "computed", computed),
         Step("amounts", "question", "computed", partial(compute_amounts, reader=reader)),
         Step("read", "subgraphs", "scores", reading),
+        *glossed,
         Step("disregard", "scores", "scores", partial(disregard, alone=alone, share=decision.unrelated)),
         Step("compare", "scores", "computed", compare),
         Step("decide", "scores", "candidates best", deciding),
