@@ -18,28 +18,20 @@ from kgqa.qa.verify import verify
 
 
 def default_pipeline(
-    retriever: Retriever,
-    reader: LoadedReader,
-    decision: DecisionConfig,
-    english: LoadedReader | None = None,
+    retriever: Retriever, reader: LoadedReader, decision: DecisionConfig, english: LoadedReader | None = None
 ) -> tuple[Step, ...]:
-    """Retrieve a subgraph, execute logical forms, score the rest with the reader (concepts in another language with the
-    `english` reader too, if there is one), ignore an unrelated passage, compare what it tells of two things, decide on
-    an answer, select evidence (a yes or no cites its passage only if it depends on it), answer a yes/no question by a
-    fact that states it, split multi-span answers, and rank evidence by leave-one-out attribution."""
+    """Retrieve a subgraph, execute logical forms, score the rest with the reader (concepts with the `english` one too),
+    ignore an unrelated passage, compare what it tells of two things, decide on an answer, select evidence (yes or no
+    cites its passage only if it depends on it), answer yes or no by a stated fact, split spans, attribute evidence."""
     found = partial(retrieve, retriever=retriever)
     computed = partial(compute, retriever=retriever, reader=reader)
     graph_free = decision.graph_free(retriever.graph)
     scoring = Scoring(retriever, reader.settings, reader.score)
     reading = partial(read, reader=reader, graph_free=graph_free, similarity=retriever.similarity)
     deciding = partial(decide, decision=decision, closed_world=retriever.graph.closed_world)
+    in_english = partial(read, reader=english or reader)
+    glossing = partial(gloss, reading=in_english, graph=retriever.graph, language=retriever.language_of)
     explaining = partial(explain, is_open_world=not retriever.graph.closed_world)
-
-    glossed: tuple[Step, ...] = ()
-    if english:
-        in_english = partial(read, reader=english)
-        glossing = partial(gloss, reading=in_english, graph=retriever.graph, language=retriever.language_of)
-        glossed = (Step("gloss", "scores", "scores", glossing),)
 
     def alone(states: QAStates) -> QAStates:
         return reading(found(states))
@@ -49,7 +41,7 @@ def default_pipeline(
         Step("compute", "subgraphs", "computed", computed),
         Step("amounts", "question", "computed", partial(compute_amounts, reader=reader)),
         Step("read", "subgraphs", "scores", reading),
-        *glossed,
+        Step("gloss", "scores", "scores", glossing),
         Step("disregard", "scores", "scores", partial(disregard, alone=alone, share=decision.unrelated)),
         Step("compare", "scores", "computed", compare),
         Step("decide", "scores", "candidates best", deciding),
@@ -62,6 +54,7 @@ def default_pipeline(
     # ranking forms needs packed candidates: in this reader, or in its adapter
     left_out = set() if reader.settings.packed or reader.forms else {"compute"}
     left_out |= set() if reader.amounts else {"amounts"}
+    left_out |= set() if english else {"gloss"}
     # a reasoner that decodes paths explains its answers itself
     left_out |= {"attribute"} if reader.network.reasoner.decodes_paths else set()
     return tuple(step for step in all_steps if step.name not in left_out)
