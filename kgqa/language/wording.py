@@ -38,6 +38,18 @@ def relation_in(relation: Relation, language: str) -> Relation:
     return relation if found is None else replace(relation, label=found[0], words=found[0], sentence=found[1])
 
 
+@lru_cache
+def english_words(language: str) -> dict[str, str]:
+    """Small and frequent words of a language with their English words, "" for those left out; none for a language
+    without such a table.
+
+    >>> english_words("de")["womit"], english_words("xx")
+    ('with what', {})
+    """
+    groups = _table(language).get("english", {})
+    return {word: english for english, words in groups.items() for word in words.split()}
+
+
 def filled(sentence: str, head: str, tail: str) -> str:
     """A verbalized fact, from a relation's sentence template and two labels.
 

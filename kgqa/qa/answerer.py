@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from kgqa.graph.linking.linker import Linker
@@ -210,7 +210,10 @@ class Answerer:
             reader = self.multilingual_reader.reader
             retriever = self.retriever.for_reader(reader, self.language)
             decision = self.multilingual_reader.decision
-            self._beside = Answerer(reader, retriever, decision, self.language, self.pipeline)
+            pipeline = self.pipeline
+            if pipeline is default_pipeline:
+                pipeline = partial(default_pipeline, english=self.reader)
+            self._beside = Answerer(reader, retriever, decision, self.language, pipeline)
         return self._beside
 
     def _language(self, question: Question) -> str:

@@ -10,6 +10,7 @@ from kgqa.qa.compare import compare
 from kgqa.qa.compute import compute
 from kgqa.qa.decide import DecisionConfig, aggregate, decide, disregard
 from kgqa.qa.explain import Scoring, attribute, explain, ground
+from kgqa.qa.gloss import gloss
 from kgqa.qa.read import read
 from kgqa.qa.retrieve import Retriever, retrieve
 from kgqa.qa.state import QAStates, Step
@@ -17,10 +18,10 @@ from kgqa.qa.verify import verify
 
 
 def default_pipeline(
-    retriever: Retriever, reader: LoadedReader, decision: DecisionConfig
+    retriever: Retriever, reader: LoadedReader, decision: DecisionConfig, english: LoadedReader | None = None
 ) -> tuple[Step, ...]:
     """The default steps: retrieve a subgraph, execute logical forms, compute amounts, score the remaining questions
-    with the reader, ignore an unrelated passage, compare two things of the passage, decide on an answer, select
+    with the reader (concepts with the `english` one too), ignore an unrelated passage, compare two things of the passage, decide on an answer, select
     evidence, drop a passage on which a yes or no does not depend, answer a yes/no question by a fact that states it,
     split multi-span answers, and rank evidence by leave-one-out attribution."""
     found = partial(retrieve, retriever=retriever)
@@ -29,6 +30,8 @@ def default_pipeline(
     scoring = Scoring(retriever, reader.settings, reader.score)
     reading = partial(read, reader=reader, graph_free=graph_free, similarity=retriever.similarity)
     deciding = partial(decide, decision=decision, closed_world=retriever.graph.closed_world)
+    in_english = partial(read, reader=english or reader)
+    glossing = partial(gloss, reading=in_english, graph=retriever.graph, language=retriever.language_of)
     explaining = partial(explain, is_open_world=not retriever.graph.closed_world)
 
     def alone(states: QAStates) -> QAStates:
@@ -39,6 +42,7 @@ def default_pipeline(
         Step("compute", "subgraphs", "computed", computed),
         Step("amounts", "question", "computed", partial(compute_amounts, reader=reader)),
         Step("read", "subgraphs", "scores", reading),
+        Step("gloss", "scores", "scores", glossing),
         Step("disregard", "scores", "scores", partial(disregard, alone=alone, share=decision.unrelated)),
         Step("compare", "scores", "computed", compare),
         Step("decide", "scores", "candidates best", deciding),
@@ -51,6 +55,7 @@ def default_pipeline(
     # ranking forms needs packed candidates, in the reader itself or in its adapter
     left_out = set() if reader.settings.packed or reader.forms else {"compute"}
     left_out |= set() if reader.amounts else {"amounts"}
+    left_out |= set() if english else {"gloss"}
     # a reasoner that decodes paths explains its answers itself
     left_out |= {"attribute"} if reader.network.reasoner.decodes_paths else set()
     return tuple(step for step in all_steps if step.name not in left_out)

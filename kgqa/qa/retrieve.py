@@ -149,7 +149,7 @@ class Retriever:
 
     def find(self, question: Question, linker: Any = None) -> tuple[Subgraph, ...]:
         """The subgraphs before ablation. They are cached for compiled graphs, not for edited or remote ones."""
-        language = self._language(question)
+        language = self.language_of(question)
         length = len(question.text) + len(question.passage_text)
         keeps = isinstance(self.whole, GraphStore) and length <= LONGEST_KEPT
         key = replace(question, id="")
@@ -174,7 +174,7 @@ class Retriever:
                     self._kept.popitem(last=False)
         return found
 
-    def _language(self, question: Question) -> str:
+    def language_of(self, question: Question) -> str:
         """Language of the concept labels for a multilingual reader; "" for the graph's preferred labels."""
         if not self.settings.multilingual:
             return ""

@@ -2,6 +2,7 @@ import re
 import shutil
 from collections.abc import Callable
 from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,10 @@ from kgqa.models.pretrained import write_card
 from kgqa.models.reader import Reader, read_card
 from kgqa.qa.answerer import Answerer, MultilingualReader, _with_verdicts
 from kgqa.qa.evidence import answer_paths
+from kgqa.qa.gloss import gloss
+from kgqa.qa.read import read
 from kgqa.qa.render import answer_json, sentence
+from kgqa.qa.state import QAState, QAStates
 from kgqa.serving.remote import answer_of
 from kgqa.types import (
     Answer,
@@ -292,6 +296,30 @@ def test_over_a_closed_world_and_for_short_korean_texts_the_default_reader_answe
     assert read_by == ["many", "toy", "many"]
     monkeypatch.setattr(by_language.retriever.whole, "closed_world", True)
     assert by_language.of(german).name == "toy"
+
+
+def test_concepts_in_another_language_are_ranked_by_their_english_gloss_too(by_language: Answerer) -> None:
+    own = by_language.of(question := Question("Wozu braucht man einen trowel?"))
+    assert "gloss" in [step.name for step in own.steps]
+    assert "gloss" not in [step.name for step in by_language.steps]
+    states: QAStates = (QAState(question),)
+    for step in own.steps[: [step.name for step in own.steps].index("gloss")]:
+        states = step.run(states)
+    known = torch.tensor([-9.0, 9.0, -9.0, -9.0, -9.0])[: len(states[0].scores.answer_type)]
+    states = (replace(states[0], scores=replace(states[0].scores, answer_type=known)),)
+    reading, graph = partial(read, reader=by_language.reader), own.graph
+
+    def glossed(language: str, given: QAStates = states) -> QAStates:
+        return gloss(given, reading, graph, lambda _: language)
+
+    ((before,), (after,)) = states, glossed("de")
+    assert {c.concept for c in before.scores.concepts} == {c.concept for c in after.scores.concepts}
+    assert [c.score for c in before.scores.concepts] != [c.score for c in after.scores.concepts]
+    assert sum(c.score for c in after.scores.concepts) == pytest.approx(1)
+    for language in ("", "ko", "fi"):  # English, translated, without a table
+        assert glossed(language) is states
+    told = (replace(before, scores=replace(before.scores, answer_type=-known)),)
+    assert glossed("de", told) is told
 
 
 def test_reasons_are_shown_in_the_language_of_the_question(by_language: Answerer) -> None:

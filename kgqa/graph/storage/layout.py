@@ -49,7 +49,7 @@ ARRAYS = {
 }
 MAX_OF_PART = 3
 """Maximum number of entities with a word in their name for the word alone to find them."""
-FOREIGN = "\1"
+FOREIGN = "\2"
 """Prefix of the key of a label in another language that is another entity's label in the main one, or an English
 word."""
 _AT_ONCE = 50_000

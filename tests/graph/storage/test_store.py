@@ -292,3 +292,15 @@ def test_a_foreign_name_that_is_an_english_word_is_found_in_its_language_alone()
         return graph.labels(graph.find([text], language)[0])
 
     assert (found("lit"), found("lit", "fr"), found("Made")) == ([], ["bed"], ["Made"])
+
+
+def test_a_foreign_name_is_found_beside_longer_names_with_the_word() -> None:
+    """German "Tier", which is an English word too, is the animal, not a part of the name "Tier im Auto"."""
+    labels = [
+        Label("x:animal", "animal"),
+        Label("x:animal", "Tier", "de"),
+        Label("x:danger", "animal in a car"),
+        Label("x:danger", "Tier im Auto", "de"),
+    ]
+    graph = GraphStore.from_triples([Triple("x:animal", "x:near", "x:danger")], labels)
+    assert graph.labels(graph.find(["Tier"], "de")[0]) == ["animal"]

@@ -1,0 +1,149 @@
+"""The gloss step: a question in another language is read once more by the English reader, word for word in English.
+
+The reader for many languages ranks concepts worse in other languages than in English. A gloss, made of the English
+labels of the concepts that the text mentions and of a table of small words, is no good English, but the English reader
+ranks the same concepts by it, and both readings together are better than either.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+
+from kgqa.graph.linking.linker import SPACELESS
+from kgqa.language.wording import english_words
+from kgqa.models.collation.collate import ANSWER_TYPES
+from kgqa.qa.state import HeadScores, QAState, QAStates
+from kgqa.types import Candidate, KnowledgeGraph, Link, NodeRole, Passage, Question, Source, Subgraph
+
+SHARE = 0.35
+"""Weight of the gloss in the mean of both log-probabilities; chosen on calibration questions in four languages."""
+LONGEST = 1_000
+"""Maximum length of a passage that is glossed, in characters."""
+_LEAST = 1e-9
+_MARKS = str.maketrans("。、！？", ".,!?")
+
+
+def gloss(
+    states: QAStates,
+    reading: Callable[[QAStates], QAStates],
+    graph: KnowledgeGraph,
+    language: Callable[[Question], str],
+) -> QAStates:
+    """Rank the concepts of each open question that common knowledge answers by its gloss too.
+
+    `reading` reads with the English reader; questions in languages without a table of small words stay as they are.
+    """
+    wanted = {
+        n: glossed
+        for n, state in enumerate(states)
+        if _may_gain(state) and (glossed := _glossed(state, graph, language(state.question)))
+    }
+    if not wanted:
+        return states
+    again = dict(zip(wanted, reading(tuple(wanted.values())), strict=True))
+    return tuple(
+        replace(state, scores=_ranked_by_both(state.scores, again[n].scores)) if n in again else state
+        for n, state in enumerate(states)
+    )
+
+
+def _may_gain(state: QAState) -> bool:
+    """Whether an open question is most probably answered by knowledge, and its passage is short."""
+    types = state.scores.answer_type
+    is_known = len(types) > 0 and ANSWER_TYPES.index(Source.KNOWLEDGE) == int(types.argmax())
+    return state.is_open and is_known and len(state.question.passage_text) <= LONGEST
+
+
+def _glossed(state: QAState, graph: KnowledgeGraph, language: str) -> QAState | None:
+    """The question in English words, over the same concepts with their English labels."""
+    if not (words := english_words(language)):
+        return None
+    subgraph, question = state.subgraph, state.question
+    ids = graph.ids(subgraph.nodes)
+    known = graph.labels(ids.clip(min=0))
+    labels = tuple(
+        english if number >= 0 else own
+        for english, number, own in zip(known, ids.tolist(), subgraph.labels, strict=True)
+    )
+    subgraph = replace(subgraph, labels=labels)
+    asked, links = word_by_word(question.text, NodeRole.QUESTION, subgraph, language, words)
+    told, more = word_by_word(question.passage_text, NodeRole.PASSAGE, subgraph, language, words)
+    asked = asked.rstrip(" .!?") + "?"
+    return QAState(
+        replace(question, text=asked, passage=Passage(told) if told else None),
+        (replace(subgraph, links=(*links, *more)),),
+    )
+
+
+def word_by_word(
+    text: str, part: NodeRole, subgraph: Subgraph, language: str, words: Mapping[str, str]
+) -> tuple[str, list[Link]]:
+    """A text in English: its mentions by the labels of `subgraph`, other words by `words` or as they are; and the
+    mentions in that text.
+
+    >>> graph = Subgraph(("x:dig", "x:hole"), ("dig", "hole"), np.zeros(2, np.int32), links=(
+    ...     Link(NodeRole.QUESTION, 7, 12, 0), Link(NodeRole.QUESTION, 20, 24, 1)))
+    >>> words = {"womit": "with what", "sie": "she", "ein": "a"}
+    >>> word_by_word("Womit gräbt sie ein Loch?", NodeRole.QUESTION, graph, "de", words)[0]
+    'with what dig she a hole?'
+    """
+    said: list[str] = []
+    links: list[Link] = []
+    size = 0
+    for start, end, nodes in _pieces(text, part, subgraph, _pattern(language)):
+        word = text[start:end].translate(_MARKS)
+        if nodes:  # the shortest label is the plainest: "rain", not "weeks without rain"
+            word = min((subgraph.labels[node] for node in nodes), key=lambda label: label.count(" "))
+        elif not (word := words.get(word.lower(), word)):
+            continue
+        said.append(word if not said or word in ".,;:!?" else " " + word)
+        size += len(said[-1])
+        links += [Link(part, size - len(word), size, node) for node in nodes]
+    return "".join(said), links
+
+
+def _pieces(
+    text: str, part: NodeRole, subgraph: Subgraph, pattern: re.Pattern[str]
+) -> list[tuple[int, int, list[int]]]:
+    """The mentions of a text, the longest of those that overlap, and the words and marks between them: start, end and
+    the nodes mentioned."""
+    mentions: dict[tuple[int, int], list[int]] = {}
+    for link in subgraph.links:
+        if link.part is part:
+            mentions.setdefault((link.start, link.end), []).append(link.node)
+    covered = np.zeros(len(text) + 1, dtype=bool)
+    found = []
+    for start, end in sorted(mentions, key=lambda span: (span[0] - span[1], span)):
+        if not covered[start:end].any():
+            covered[start:end] = True
+            found.append((start, end, mentions[start, end]))
+    between = (match.span() for match in pattern.finditer(text))
+    found += [(start, end, []) for start, end in between if not covered[start:end].any()]
+    return sorted(found)
+
+
+@lru_cache
+def _pattern(language: str) -> re.Pattern[str]:
+    """Words and marks; in a language without blanks between words, those of its table alone."""
+    known = sorted(english_words(language), key=len, reverse=True)
+    word = "|".join(map(re.escape, known)) if language in SPACELESS else r"\w+"
+    return re.compile(rf"{word}|[.,;:!?。、！？]")
+
+
+def _ranked_by_both(own: HeadScores, english: HeadScores) -> HeadScores:
+    """The first reading with its concepts ranked by the weighted geometric mean of both probabilities."""
+    other = {concept.concept: concept.score for concept in english.concepts}
+    scores = [
+        max(concept.score, _LEAST) ** (1 - SHARE) * max(other.get(concept.concept, 0.0), _LEAST) ** SHARE
+        for concept in own.concepts
+    ]
+    total = sum(scores)
+    both: list[Candidate] = [
+        replace(concept, score=score / total) for concept, score in zip(own.concepts, scores, strict=True)
+    ]
+    return replace(own, concepts=tuple(sorted(both, key=lambda concept: -concept.score)))
