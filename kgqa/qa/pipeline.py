@@ -20,10 +20,9 @@ from kgqa.qa.verify import verify
 def default_pipeline(
     retriever: Retriever, reader: LoadedReader, decision: DecisionConfig, english: LoadedReader | None = None
 ) -> tuple[Step, ...]:
-    """The default steps: retrieve a subgraph, execute logical forms, compute amounts, score the remaining questions
-    with the reader (concepts with the `english` one too), ignore an unrelated passage, compare two things of the passage, decide on an answer, select
-    evidence, drop a passage on which a yes or no does not depend, answer a yes/no question by a fact that states it,
-    split multi-span answers, and rank evidence by leave-one-out attribution."""
+    """The default steps: retrieve a subgraph, execute logical forms, compute amounts, score the rest with the reader
+    (concepts with the `english` one too), ignore an unrelated passage, compare two things of the passage, decide, select
+    and test evidence, answer a yes/no question by a fact that states it, split spans, attribute the answer."""
     found = partial(retrieve, retriever=retriever)
     computed = partial(compute, retriever=retriever, reader=reader)
     graph_free = decision.graph_free(retriever.graph)
