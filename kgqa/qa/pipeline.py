@@ -21,7 +21,7 @@ def default_pipeline(
     retriever: Retriever, reader: LoadedReader, decision: DecisionConfig, english: LoadedReader | None = None
 ) -> tuple[Step, ...]:
     """The default steps: retrieve a subgraph, execute logical forms, compute amounts, score the rest with the reader
-    (concepts with the `english` one too), ignore an unrelated passage, compare two things of the passage, decide, select
+    (concepts with the `english` one too), ignore an unrelated passage, compare two things of it, decide, select
     and test evidence, answer a yes/no question by a fact that states it, split spans, attribute the answer."""
     found = partial(retrieve, retriever=retriever)
     computed = partial(compute, retriever=retriever, reader=reader)
