@@ -20,8 +20,6 @@ from kgqa.models.collation.collate import ANSWER_TYPES
 from kgqa.qa.state import HeadScores, QAState, QAStates
 from kgqa.types import Candidate, KnowledgeGraph, Link, NodeRole, Passage, Question, Source, Subgraph
 
-SHARE = 0.35
-"""Weight of the gloss in the mean of both log-probabilities; chosen on calibration questions in four languages."""
 LONGEST = 1_000
 """Maximum length of a passage that is glossed, in characters."""
 _LEAST = 1e-9
@@ -33,21 +31,22 @@ def gloss(
     reading: Callable[[QAStates], QAStates],
     graph: KnowledgeGraph,
     language: Callable[[Question], str],
+    share: float,
 ) -> QAStates:
-    """Rank the concepts of each open question that common knowledge answers by its gloss too.
+    """Rank the concepts of each open question that common knowledge answers by its gloss too, with the weight `share`.
 
     `reading` reads with the English reader; questions in languages without a table of small words stay as they are.
     """
     wanted = {
         n: glossed
         for n, state in enumerate(states)
-        if _may_gain(state) and (glossed := _glossed(state, graph, language(state.question)))
+        if share and _may_gain(state) and (glossed := _glossed(state, graph, language(state.question)))
     }
     if not wanted:
         return states
     again = dict(zip(wanted, reading(tuple(wanted.values())), strict=True))
     return tuple(
-        replace(state, scores=_ranked_by_both(state.scores, again[n].scores)) if n in again else state
+        replace(state, scores=_ranked_by_both(state.scores, again[n].scores, share)) if n in again else state
         for n, state in enumerate(states)
     )
 
@@ -135,11 +134,11 @@ def _pattern(language: str) -> re.Pattern[str]:
     return re.compile(rf"{word}|[.,;:!?。、！？]")
 
 
-def _ranked_by_both(own: HeadScores, english: HeadScores) -> HeadScores:
+def _ranked_by_both(own: HeadScores, english: HeadScores, share: float) -> HeadScores:
     """The first reading with its concepts ranked by the weighted geometric mean of both probabilities."""
     other = {concept.concept: concept.score for concept in english.concepts}
     scores = [
-        max(concept.score, _LEAST) ** (1 - SHARE) * max(other.get(concept.concept, 0.0), _LEAST) ** SHARE
+        max(concept.score, _LEAST) ** (1 - share) * max(other.get(concept.concept, 0.0), _LEAST) ** share
         for concept in own.concepts
     ]
     total = sum(scores)

@@ -30,7 +30,7 @@ def default_pipeline(
     reading = partial(read, reader=reader, graph_free=graph_free, similarity=retriever.similarity)
     deciding = partial(decide, decision=decision, closed_world=retriever.graph.closed_world)
     in_english = partial(read, reader=english or reader)
-    glossing = partial(gloss, reading=in_english, graph=retriever.graph, language=retriever.language_of)
+    glosses = partial(gloss, graph=retriever.graph, language=retriever.language_of, share=decision.gloss)
     explaining = partial(explain, is_open_world=not retriever.graph.closed_world)
 
     def alone(states: QAStates) -> QAStates:
@@ -41,7 +41,7 @@ def default_pipeline(
         Step("compute", "subgraphs", "computed", computed),
         Step("amounts", "question", "computed", partial(compute_amounts, reader=reader)),
         Step("read", "subgraphs", "scores", reading),
-        Step("gloss", "scores", "scores", glossing),
+        Step("gloss", "scores", "scores", partial(glosses, reading=in_english)),
         Step("disregard", "scores", "scores", partial(disregard, alone=alone, share=decision.unrelated)),
         Step("compare", "scores", "computed", compare),
         Step("decide", "scores", "candidates best", deciding),

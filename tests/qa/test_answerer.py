@@ -310,7 +310,7 @@ def test_concepts_in_another_language_are_ranked_by_their_english_gloss_too(by_l
     reading, graph = partial(read, reader=by_language.reader), own.graph
 
     def glossed(language: str, given: QAStates = states) -> QAStates:
-        return gloss(given, reading, graph, lambda _: language)
+        return gloss(given, reading, graph, lambda _: language, share=0.4)
 
     ((before,), (after,)) = states, glossed("de")
     assert {c.concept for c in before.scores.concepts} == {c.concept for c in after.scores.concepts}

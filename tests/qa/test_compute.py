@@ -171,7 +171,7 @@ def test_of_what_is_taken_away_from_the_reader_nothing_is_computed(fleet) -> Non
 
 def test_forms_of_one_result_are_as_sure_together(ask) -> None:
     answer = ask(
-        "Is Tern older than Gull?", "of Tern is"
+        "Is Tern older than Gull?", "the length of Tern is"
     )  # by every scale: more than, less than, the same as
     readings = [answer.evidence.interpretation, *answer.evidence.other_interpretations]
     assert sum(r.probability for r in readings if r) == pytest.approx(1.0, abs=0.05)
