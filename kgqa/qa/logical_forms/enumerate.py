@@ -454,7 +454,8 @@ class Enumerator:
                 (op, (text,)) for text in fitting for op in self._comparators(text)
             ]
             compared += [("between", pair) for pair in combinations(fitting, 2)]
-            first, kind = path[0], self._class_reached(path[0], base) if len(path) == 2 else None
+            first = path[0]
+            kind = self._class_reached(first, base) if compared and len(path) == 2 else None
             for op, values in compared:
                 if kind is None:
                     yield Filter(op, path, values, base)

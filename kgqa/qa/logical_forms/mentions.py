@@ -242,8 +242,10 @@ def asks_other_noun(facts: GraphFacts, asked: QuestionMentions) -> bool:
     """Whether the noun after "which" or "what" is not the label of a class of the graph: "birds" in "Which birds have
     won a race?"."""
     match = _WHICH_NOUN.search(asked.text)
+    if match is None or match[1].lower() in STOP_WORDS:  # "what is", "what does"
+        return False
     kinds = [m for m in asked.mentions if all(map(facts.is_class, m.entities))]
-    return match is not None and not any(match.start(1) - 1 <= m.start <= match.end(1) + 20 for m in kinds)
+    return not any(match.start(1) - 1 <= m.start <= match.end(1) + 20 for m in kinds)
 
 
 def _is_literal(facts: GraphFacts, mention: QuestionMention) -> bool:
