@@ -80,7 +80,7 @@ class Enumerator:
         # a value that the question compares with ("more than 4") is not an entity to start from
         compared = " ".join(value for value, ops in asked.compared.items() if ops).split()
         limits = {e for m in asked.mentions if asked.text[m.start : m.end] in compared for e in m.entities}
-        self.kinds = [m.entities for m in asked.mentions if all(map(facts.is_class, m.entities))]
+        self.class_groups = [m.entities for m in asked.mentions if all(map(facts.is_class, m.entities))]
         self.things = [e for e in named if e not in self.classes and not (e in limits and facts.is_value(e))]
         # "Who owns no dog?" mentions a class, but asks for entities of another one
         # "Which birds have never won a race?" mentions a class, but not the one that it asks for
@@ -93,7 +93,7 @@ class Enumerator:
         one = {e: self._joins(e) for e in self.things}
         sets: list[SetForm] = [form for forms in one.values() for form in forms]
         own = [form for e in self.classes for form in self._about_class(e)]
-        classes = [Class(kinds) for kinds in dict.fromkeys(self.kinds) if self._is_populated(kinds)]
+        classes = [Class(kinds) for kinds in dict.fromkeys(self.class_groups) if self._is_populated(kinds)]
         own += classes
         narrowed = [And(kind, form) for kind in classes for form in sets if self._narrows(kind, form)]
         both = list(self._both(one, narrowed))
@@ -144,7 +144,7 @@ class Enumerator:
         reached = self._members(form) if isinstance(form, SetForm) else {}
         if not reached or not all(map(self.facts.is_nameless, reached)):
             return True
-        return any(reached.keys() <= self._members(Class(kinds)).keys() for kinds in self.kinds)
+        return any(reached.keys() <= self._members(Class(group)).keys() for group in self.class_groups)
 
     # ---- sets
 
