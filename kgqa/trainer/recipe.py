@@ -73,7 +73,8 @@ class TrainerSettings(Settings):
     """Maximum gradient norm; 0: no clipping."""
     precision: Literal["bf16", "fp32"] = "bf16"
     compile: bool = False
-    """Whether to `torch.compile` the objective, which pays on a GPU, but not on a CPU."""
+    """Whether to `torch.compile` the objective on a GPU, or its Transformer layers on a CPU, for batches of one
+    shape (pretraining)."""
     seed: int = 0
     log_every_steps: int = Field(default=50, ge=1)
     save_every_minutes: float = Field(default=5.0, gt=0)

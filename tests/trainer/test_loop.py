@@ -16,9 +16,10 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout, mse_loss
 
 from kgqa.batch import Loss, Term
+from kgqa.models.encoders.variants import EncoderSettings, build_encoder
 from kgqa.objectives.base import Objective
 from kgqa.trainer.checkpoint import WEIGHTS, find_checkpoint
-from kgqa.trainer.loop import Ahead, train
+from kgqa.trainer.loop import Ahead, compile_layers, train
 from kgqa.trainer.recipe import TrainerSettings
 from kgqa.types import InputError
 
@@ -382,3 +383,13 @@ def test_batches_made_ahead_are_the_same() -> None:
     ahead = Ahead(Numbers())
     for number in (0, 1, 2, 7, 8):
         assert torch.equal(ahead.get(number, number + 1), Numbers()[number])
+
+
+def test_each_layer_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiling itself needs a C++ compiler, so what would compile is recorded."""
+    compiled: list[nn.Module] = []
+    monkeypatch.setattr(nn.Module, "compile", lambda module, **_options: compiled.append(module))
+    size = {"hidden_size": 32, "num_hidden_layers": 3, "intermediate_size": 64}
+    encoder: Any = build_encoder(EncoderSettings(**size), vocab_size=100)
+    compile_layers(encoder)
+    assert compiled == list(encoder.layers)

@@ -36,7 +36,7 @@ def same_precision_attention(
 
 
 def use_same_precision(encoder: nn.Module) -> None:
-    """Switches an encoder with eager attention to this one, if its class takes attention functions."""
+    """Switches an encoder to this attention, if its class takes attention functions."""
     from transformers.masking_utils import AttentionMaskInterface, eager_mask
     from transformers.modeling_utils import AttentionInterface
 

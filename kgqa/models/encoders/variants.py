@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import torch
 from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor, nn
 
+from kgqa.models.encoders.attention import use_same_precision
 from kgqa.types import InputError
 
 SIZES = ("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
@@ -293,6 +295,8 @@ def build_language_model(
 def _built(kind: Any, settings: EncoderSettings, vocab_size: int, attention: str | None) -> nn.Module:
     choice = {"attn_implementation": attention} if attention else {}
     model: nn.Module = kind.from_config(configure(settings, vocab_size), **choice)
+    if not attention and not torch.cuda.is_available():
+        use_same_precision(model)
     if settings.variant == "albert" and settings.sharing in {"attention", "feed_forward"}:
         share_layers(model, settings.sharing)
     return model

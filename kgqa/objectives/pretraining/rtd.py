@@ -144,11 +144,12 @@ def share_embeddings(generator: Any, discriminator: Any, sharing: Sharing) -> No
 def replace_hidden(input_ids: Tensor, masked: Masked, logits: Tensor, temperature: float = 1.0) -> Tensor:
     """The rows (B, T) with tokens sampled from a generator's logits (B, K, V) at the masked positions.
 
-    A sample that equals the original counts as original (Clark et al., 2020, section 2). Sampling uses the Gumbel-max
-    trick.
+    A sample that equals the original counts as original (Clark et al., 2020, section 2). Sampling inverts the
+    cumulative distribution: one random number a token, where the Gumbel-max trick takes one for each word.
     """
-    noise = -torch.empty_like(logits).exponential_().log()
-    drawn = (logits / temperature + noise).argmax(-1)
+    shares = (logits.float() / temperature).softmax(-1).cumsum(-1)  # (B, K, V)
+    heights = torch.rand_like(shares[..., -1:]) * shares[..., -1:]
+    drawn = torch.searchsorted(shares, heights).squeeze(-1).clamp(max=shares.size(-1) - 1)
     drawn = torch.where(masked.labels < 0, input_ids.gather(1, masked.positions), drawn)
     return input_ids.scatter(1, masked.positions, drawn)
 

@@ -95,6 +95,16 @@ def test_hits_of_the_generator_count_as_original() -> None:
     assert torch.equal(replace_hidden(ids, unlabelled, wrong), ids)
 
 
+def test_samples_follow_the_generator() -> None:
+    torch.manual_seed(0)
+    logits = torch.tensor([2.0, 1.0, 0.0]).expand(1, 3000, 3)
+    positions = torch.arange(3000).unsqueeze(0)
+    masked = Masked(positions, positions, torch.zeros_like(positions))
+    drawn = replace_hidden(positions, masked, logits, temperature=2.0)
+    shares = torch.bincount(drawn[0], minlength=3) / 3000
+    assert torch.allclose(shares, (logits[0, 0] / 2).softmax(-1), atol=0.03)
+
+
 def test_warm_steps_leave_the_discriminator_alone(draw) -> None:  # type: ignore[no-untyped-def]
     objective = make(warm_steps=1)
     first = objective(draw(0))
