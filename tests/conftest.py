@@ -146,7 +146,7 @@ def digging() -> Subgraph:
 
 @pytest.fixture
 def tools_file(tmp_path: Path) -> Path:
-    """A small custom graphs, as a Turtle file."""
+    """A small custom graph, as a Turtle file."""
     path = tmp_path / "tools.ttl"
     path.write_text(
         """

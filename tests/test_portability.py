@@ -1,4 +1,4 @@
-"""The package is imported, and a custom graphs is read and asked, where POSIX's own modules are missing."""
+"""The package is imported, and a custom graph is read and asked, where POSIX's own modules are missing."""
 
 import os
 import subprocess

@@ -29,6 +29,12 @@ def test_recipes_of_tasks_load(path: Path) -> None:
     assert recipe.name == recipe.task.kind == path.stem
 
 
+@pytest.mark.parametrize("name", REASONERS)
+def test_the_first_recipe_takes_every_reasoner(name: str) -> None:
+    recipe = load_recipe(ANSWER / "fused.toml", [f"name={name}", f"reasoner.name={name}"], ReaderRecipe)
+    assert recipe.name == recipe.reasoner.name == name
+
+
 def test_the_first_recipe_needs_no_downloads() -> None:
     recipe = load_recipe(ANSWER / "fused.toml", [], ReaderRecipe)
     assert {data.name for data in recipe.data} == {"synthesis"}
@@ -43,7 +49,7 @@ def test_recipes_that_read_the_checkout_are_not_in_the_wheel(monkeypatch: pytest
     monkeypatch.setattr(setuptools, "setup", lambda **_: None)
     needs = runpy.run_path(str(ANSWER.parents[2] / "setup.py"))["needs_the_checkout"]
     shipped = {path.stem for path in ANSWER.parent.rglob("*.toml") if not needs(path)}
-    assert {"fused", "qagnn", "commonsenseqa", "sentence", "mini-cpu"} <= shipped
+    assert {"fused", "commonsenseqa", "sentence", "mini-cpu"} <= shipped
     assert not {"kgqa-base", "student", "facts", "forms"} & shipped
     for path in ANSWER.glob("*.toml"):
         if path.stem in shipped:

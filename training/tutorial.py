@@ -1,4 +1,4 @@
-"""From a custom graphs to a reader of one's own, in about a minute of a CPU: python training/tutorial.py
+"""From a custom graph to a reader of one's own, in about a minute of a CPU: python training/tutorial.py
 
 1. a small RDF graph            2. questions made of its facts, some facts kept back
 3. a recipe, and the training   4. the trained reader is asked about the facts that were kept back

@@ -22,7 +22,7 @@ from apps.views.batch import SAMPLE
 
 APPS = Path(__file__).parents[2] / "apps"
 PICTURES = tuple(APPS / f"screenshot{part}.png" for part in ("", "_graph", "_phone"))
-"""A question answered, a custom graphs, and the answer on a dark phone."""
+"""A question answered, a custom graph, and the answer on a dark phone."""
 EXAMPLE = "build a house"
 PAGES = ("first", "ask", "own", "batch", "compare", "learn", "about")
 HEIGHTS = {"1440": 900, "820": 1180, "390": 844}
