@@ -1,14 +1,50 @@
+from __future__ import annotations
+
+import json
 import os
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
+from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 from official_squad import official
 
 from kgqa.data.datasets.load import load_dataset
-from kgqa.evaluation import answer_all, evaluate
-from kgqa.types import Answer, Candidate, Example, Question, Source
+from kgqa.evaluation import (
+    answer_all,
+    calibrate,
+    control_paths,
+    deletion_test,
+    evaluate,
+    fit_answer_type,
+    fit_calibration,
+    fit_platt,
+    near_duplicates,
+    store_calibration,
+)
+from kgqa.graph.load import open_graph
+from kgqa.metrics import expected_calibration_error
+from kgqa.models.load import LoadedReader
+from kgqa.models.reader import Reader
+from kgqa.models.reasoners import ReasonerSettings
+from kgqa.qa.answerer import Answerer
+from kgqa.qa.retrieve import Retriever
+from kgqa.types import (
+    Answer,
+    Candidate,
+    Evidence,
+    EvidencePath,
+    Example,
+    InputError,
+    Passage,
+    Question,
+    Source,
+    Subgraph,
+)
 
 
 def reply(question: Question) -> Answer:
@@ -92,3 +128,175 @@ def test_a_thousand_answers_to_squad_are_scored_as_by_its_script(name: str) -> N
     assert 0.2 < figures["exact_match"] < 0.9
     assert figures["exact_match"] == pytest.approx(sum(em for em, _ in reported) / len(reported))
     assert figures["f1"] == pytest.approx(sum(f1 for _, f1 in reported) / len(reported))
+
+
+def test_the_gate_learns_what_it_overlooks() -> None:
+    torch.manual_seed(0)
+    right = torch.randint(0, 3, (600,))
+    scores = torch.nn.functional.one_hot(right, 3) * 6.0 + 3 * torch.randn(600, 3)
+    scores[:, 2] -= 4  # never "none"
+    scale, shift = fit_answer_type(scores, right)
+    fitted = scores * scale + torch.tensor(shift)
+    before, after = ((s.argmax(1) == right).float().mean() for s in (scores, fitted))
+    assert after > before + 0.05 and shift[2] > max(shift[:2]) and 0.2 < scale < 2
+
+
+def test_one_that_is_right_already_is_left(tokenizer) -> None:
+    right = torch.arange(90) % 3
+    scale, shift = fit_answer_type(torch.log(torch.nn.functional.one_hot(right, 3) * 0.97 + 0.01), right)
+    assert 0.8 < scale < 2 and max(map(abs, shift)) < 0.1
+
+
+def test_a_reader_is_fitted_and_keeps_it(tokenizer, encoder, tools_file: Path, tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    torch.manual_seed(0)
+    reader = Reader(encoder, ReasonerSettings(graph_size=16, num_layers=1, num_heads=2))
+    answerer = Answerer(LoadedReader(reader, tokenizer), Retriever(open_graph(str(tools_file))))
+    question = Question("what did i dig with", passage=Passage("i plant flowers"))
+    examples = [Example(question)] * 40
+    fitted = calibrate(answerer, examples)
+    assert answerer.answer(question).source is Source.NONE
+    (tmp_path / "reader.json").write_text('{"format": 1, "name": "toy"}')
+    store_calibration(tmp_path, fitted)
+    card = json.loads((tmp_path / "reader.json").read_text())
+    assert card["name"] == "toy" and card["answer_type"]["shift"][2] > 0 and "calibration" in card["decision"]
+    with pytest.raises(InputError, match="30 or more"):
+        calibrate(answerer, examples[:5])
+
+
+@pytest.mark.parametrize("mean", [0.0, 1.0, 2.0])
+@pytest.mark.parametrize("steepness", [3.0, 6.0, 12.0])
+def test_overconfident_scores_are_brought_down(mean: float, steepness: float) -> None:
+    for seed in range(20):
+        draw = np.random.default_rng(seed)
+        odds = draw.normal(mean, 1, 2_000)
+        right = (draw.random(2_000) < 1 / (1 + np.exp(-odds))).astype(float)
+        score = 1 / (1 + np.exp(-steepness * (odds + 1)))
+        a, b = fit_platt(score[:1_000], right[:1_000])
+        clipped = score[1_000:].clip(1e-6, 1 - 1e-6)
+        fitted = 1 / (1 + np.exp(-a * np.log(clipped / (1 - clipped)) - b))
+        before, after = (expected_calibration_error(s, right[1_000:]) for s in (score[1_000:], fitted))
+        assert after < 0.09 and after < 0.7 * before
+
+
+@pytest.mark.parametrize("least", [0.0, 0.9, 0.99, 0.999, 1.0])
+def test_scores_that_are_always_high_and_tell_nothing_become_the_share_of_right_ones(least: float) -> None:
+    for seed in range(20):
+        draw = np.random.default_rng(seed)
+        score, right = draw.uniform(least, 1, 600), (draw.random(600) < 0.5).astype(float)
+        a, b = fit_platt(score, right)
+        clipped = score.clip(1e-6, 1 - 1e-6)
+        fitted = 1 / (1 + np.exp(-a * np.log(clipped / (1 - clipped)) - b))
+        assert abs(fitted.mean() - right.mean()) < 1e-3 and fitted.std() < 0.07
+
+
+def test_confidence_is_fitted_to_how_often_it_is_right() -> None:
+    draw = np.random.default_rng(0)
+    examples, answers = [], []
+    for i in range(600):
+        score = float(draw.uniform(0.05, 0.95))
+        right = draw.random() < score**2  # overconfident
+        question = Question(str(i))
+        examples.append(Example(question, concepts=("yes" if right else "no",)))
+        best = Candidate("yes", Source.KNOWLEDGE, score)
+        answers.append(Answer(question, "yes", Source.KNOWLEDGE, score, (best,)))
+    a, b = fit_calibration(examples, answers)["knowledge"]
+    fitted = 1 / (1 + np.exp(-(a * np.log(0.6 / 0.4) + b)))
+    assert abs(fitted - 0.36) < 0.08
+
+
+def test_calibration_is_kept_in_the_card(tmp_path: Path) -> None:
+    (tmp_path / "reader.json").write_text('{"format": 1, "name": "toy"}')
+    store_calibration(tmp_path, {"decision": {"calibration": {"knowledge": (0.5, -0.1)}}})
+    card = json.loads((tmp_path / "reader.json").read_text())
+    assert card.pop("checksums") == {}
+    assert card == {"format": 1, "name": "toy", "decision": {"calibration": {"knowledge": [0.5, -0.1]}}}
+
+
+TROWEL = Candidate("trowel", Source.KNOWLEDGE, 0.5, concept="ev:trowel")
+
+
+@pytest.fixture
+def garden(digging: Subgraph) -> Subgraph:
+    """The digging subgraph with a second way to the trowel and two facts elsewhere."""
+    more = np.array([[2, 0, 1], [3, 0, 1], [4, 0, 0]], dtype=np.int32)
+    return replace(
+        digging,
+        edges=np.concatenate([digging.edges, more]),
+        weights=np.append(digging.weights, [1.0, 1.0, 1.0]).astype(np.float32),
+    )
+
+
+class FormCalibration:
+    """An answerer whose answer is as sure as the facts it has of some that matter."""
+
+    def __init__(self, graph: Subgraph, matters: dict[tuple[int, int, int], float], shown: int) -> None:
+        self.graph, self.matters, self.shown = graph, matters, shown
+
+    def log_odds_drops(self, answer: Answer, removed: Sequence[Sequence[int]]) -> list[float]:
+        edges = self.graph.edges.tolist()
+        return [sum(self.matters.get(tuple(edges[row]), 0.0) for row in rows) for rows in removed]
+
+    def answer(self, question: Question) -> Answer:
+        paths = (EvidencePath((self.shown,), (False,), 1.0),)
+        evidence = Evidence(paths=paths, subgraph=self.graph)
+        return Answer(question, "trowel", Source.KNOWLEDGE, 0.5, (TROWEL,), evidence)
+
+
+def test_the_shown_path_is_held_against_all_paths_of_its_size(garden: Subgraph) -> None:
+    matters = {(2, 0, 0): 0.5, (2, 0, 1): 0.2}
+    questions = [Question("what did i dig with")]
+    assert deletion_test(FormCalibration(garden, matters, shown=0), questions) == [1.0]
+    assert deletion_test(FormCalibration(garden, matters, shown=3), questions) == [0.0]
+    far = {(2, 0, 0): 0.2, (3, 0, 4): -0.9, (2, 0, 1): 0.1}
+    assert deletion_test(FormCalibration(garden, far, shown=0), questions) == [
+        0.0
+    ]  # a fact elsewhere matters more
+
+
+def test_rivals_have_the_size_of_the_shown_path_and_are_not_it(garden: Subgraph) -> None:
+    answer = FormCalibration(garden, {}, shown=0).answer(Question("what"))
+    found = control_paths(answer, answer.evidence.paths[0])
+    assert (3,) in found and (0,) not in found and all(len(steps) == 1 for steps in found)
+    longer = EvidencePath((2, 4), (True, True), 1.0)
+    assert all(len(steps) == 2 and set(steps) != {2, 4} for steps in control_paths(answer, longer))
+
+
+def example(passage: str, question: str, *answers: str) -> Example:
+    return Example(Question(question, passage=Passage(passage)), concepts=answers)
+
+
+OTHERS = [
+    example(f"The {word} stood there.", f"Who saw the {word}?", f"the {word}")
+    for word in ("cow", "sun", "rake")
+]
+
+
+def test_the_same_in_other_forms_of_the_words_is_found() -> None:
+    asked = example("The pond has frozen hard.", "What do the twins put on?", "ice skates", "skates")
+    near = example("The ponds froze hard, and the twin waits.", "What does she put on?", "Skates")
+    (pair,) = near_duplicates([asked, *OTHERS[:1]], [*OTHERS[1:], near])
+    assert (pair.measured, pair.trained) == (0, 2) and 0.5 <= pair.share <= 1
+
+
+def test_another_answer_or_other_words_are_no_duplicate() -> None:
+    asked = example("The pond has frozen hard.", "What do the twins put on?", "ice skates")
+    other_answer = example("The pond has frozen hard.", "What do the twins put on?", "scarf")
+    other_words = example("Marta walks on the rink of the school.", "What is on her feet?", "ice skates")
+    assert not list(near_duplicates([asked], [other_answer, other_words, *OTHERS]))
+
+
+def test_a_short_row_inside_a_long_one_is_no_duplicate() -> None:
+    asked = example("Snow fell.", "What fell?", "snow")
+    long = " ".join(
+        f"The {word} of the village met the {word} of the town." for word in ("mayor", "baker", "smith")
+    )
+    assert not list(near_duplicates([asked], [example(f"Snow fell. {long}", "What fell?", "snow"), *OTHERS]))
+
+
+def test_yes_and_no_and_no_answer_are_answers() -> None:
+    yes, no = (Example(Question("Can a penguin swim?"), yes_no_label=verdict) for verdict in (True, False))
+    assert [p.trained for p in near_duplicates([yes], [no, yes])] == [1]
+    none = Example(Question("Who painted the barn?"))
+    assert len(list(near_duplicates([none], [none]))) == 1
+    assert not list(near_duplicates([], [none])) and not list(near_duplicates([none], []))

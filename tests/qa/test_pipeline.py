@@ -25,7 +25,7 @@ from kgqa.qa.decide import DecisionConfig
 from kgqa.qa.pipeline import default_pipeline
 from kgqa.qa.retrieve import Retriever
 from kgqa.qa.state import QAState, QAStates, Step
-from kgqa.types import Passage, Question
+from kgqa.types import Candidate, Passage, Question, Source
 
 PACKAGE = Path(kgqa.__file__).parent
 PASSAGE = Passage("I want to plant flowers so I dug the ground.")
@@ -171,3 +171,12 @@ def test_a_climb_is_found(answerer: Answerer) -> None:
     with cancel_when(lambda: bool(answerer.answer_many([]))), traced(files, climbs):
         check_cancelled()
     assert climbs == {("limits/cancellation.py", "qa/answerer.py")}
+
+
+def test_a_draft_is_given_away_as_an_answer() -> None:
+    best = Candidate("trowel", Source.KNOWLEDGE, 0.8, concept="x:trowel")
+    state = QAState(Question("what"), candidates=(best,), best=best, source=best.source, confidence=0.5)
+    answer = state.spent(read=2.0).spent(decide=1.0).answer("toy", "tools")
+    assert (answer.text, answer.confidence, answer.model, answer.graph) == ("trowel", 0.5, "toy", "tools")
+    assert answer.timing_ms == {"read": 2.0, "decide": 1.0, "total": 3.0}
+    assert QAState(Question("what"), candidates=(best,), source=Source.NONE).answer("", "").text is None

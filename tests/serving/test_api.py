@@ -1,11 +1,22 @@
+from __future__ import annotations
+
 import json
 import logging
+import re
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
-from kgqa.types import Evidence, EvidencePath, InputError
+from kgqa.qa.answerer import Answerer
+from kgqa.qa.render import response_json
+from kgqa.serving.api import EXAMPLE, EXAMPLE_ANSWER, AnswerBody, QuestionBody, WhatIfRequest
+from kgqa.types import Answer, Evidence, EvidencePath, InputError, Passage, Question, Source
 
 
 class Panic(BaseException):
@@ -257,3 +268,62 @@ def test_every_refusal_says_what_to_do(serve) -> None:
     assert all("; " in detail for detail in output.values()), output
     assert "model nope is not served" in output["model"] and "graph nope is not served" in output["graph"]
     assert "Content-Type" in output["form"]
+
+
+def test_the_page_fetches_nothing_and_names_what_is_served(serve) -> None:
+    output = serve().get("/docs").text
+    assert all(path in output for path in ("/v1/answer", "/v1/answers", "/v1/explain", "/v1/what-if"))
+    assert "src=" not in output and "<script" not in output and "<link" not in output
+    assert set(re.findall(r'href="([^"#]*)', output)) <= {"", "openapi.json"}
+    assert "What did I dig with?" in output and 'id="QuestionBody"' in output
+
+
+# What the service says of itself in OpenAPI is how it answers: tried by schemathesis, where that is installed.
+
+
+@pytest.mark.skipif(find_spec("schemathesis") is None, reason="schemathesis is not installed")
+def test_requests_made_of_the_description_are_answered_as_described(
+    served, model_folder: Path, tools_file: Path
+) -> None:
+    with served(Answerer.load(str(model_folder), str(tools_file), device="cpu")) as url:
+        # whether a model, a relation or half a letter can be used is no matter of the schema, and is refused with 422
+        command = (
+            f"run {url}/openapi.json --exclude-checks positive_data_acceptance --max-examples 8 --request-timeout 60 "
+            "--phases examples,coverage,fuzzing --generation-deterministic --no-color"
+        )
+        run = "import sys; from schemathesis.cli import schemathesis; schemathesis(sys.argv[1:])"
+        tried = subprocess.run(
+            [sys.executable, "-c", run, *command.split()],
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+    assert tried.returncode == 0, tried.stdout[-4_000:] + tried.stderr[-2_000:]
+
+
+def test_a_body_is_a_question() -> None:
+    asked = QuestionBody(question="q", passage="p", choices=["a", "b"], id="1")
+    assert asked.as_question() == Question("q", ("a", "b"), Passage("p"), "1")
+    assert QuestionBody(question="q").as_question() == Question("q")
+
+
+def test_examples_are_valid() -> None:
+    QuestionBody.model_validate(EXAMPLE)
+    AnswerBody.model_validate(EXAMPLE_ANSWER)
+    with pytest.raises(ValidationError):
+        WhatIfRequest.model_validate({**EXAMPLE, "add": [{"head": "a"}]})
+
+
+def test_what_is_described_is_what_is_sent() -> None:
+    answer = Answer(Question("q"), "a", Source.PASSAGE, 0.5)
+    assert set(AnswerBody.model_fields) == set(response_json(answer, True))
+    assert set(EXAMPLE_ANSWER) == set(response_json(answer, False))
+
+
+def test_however_many_fields_are_unknown_one_fault_is_told() -> None:
+    unknown = {f"field{n}": n for n in range(100_000)}
+    for sent in (unknown, EXAMPLE | unknown, {**EXAMPLE, "add": [unknown]}):
+        with pytest.raises(ValidationError) as caught:
+            WhatIfRequest.model_validate(sent)
+        assert [fault["type"] for fault in caught.value.errors()] == ["extra_forbidden"]

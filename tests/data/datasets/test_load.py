@@ -1,9 +1,16 @@
+from __future__ import annotations
+
+import io
 import json
+import tarfile
 from pathlib import Path
 
 import pytest
+import zstandard
 
-from kgqa.data.datasets.load import load_dataset
+from kgqa.data.datasets import load as commonsense
+from kgqa.data.datasets.labelled import read_blimp
+from kgqa.data.datasets.load import ASKED, NEXT, each_row, load_dataset
 from kgqa.types import InputError, Span
 
 
@@ -90,3 +97,146 @@ def test_a_table_is_read_as_json_lines_are(tmp_path: Path) -> None:
         )
         with pytest.raises(InputError, match=output):
             list(load_dataset(str(table)))
+
+
+def written(tmp_path, name: str, rows) -> object:
+    path = tmp_path / name
+    text = rows if isinstance(rows, str) else "".join(json.dumps(row) + "\n" for row in rows)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_choices_of_both_forms(tmp_path) -> None:
+    row = {
+        "context": "Kim fell.",
+        "question": "How is Kim?",
+        "answerA": "glad",
+        "answerB": "hurt",
+        "answerC": "rich",
+    }
+    both = [row | {"label": 1}, row | {"correct": "B"}]
+    found = list(each_row(commonsense.social, written(tmp_path, "s.jsonl", both)))
+    assert [example.golds for example in found] == [("hurt",)] * 2
+    gap = {
+        "sentence": "Ian thanked Dennis since _ had helped.",
+        "option1": "Ian",
+        "option2": "Dennis",
+        "answer": "2",
+    }
+    (example,) = each_row(commonsense.winogrande, written(tmp_path, "w.jsonl", [gap | {"qID": "x"}]))
+    assert example.golds == ("Dennis",)
+    cause = {
+        "premise": "The road was wet.",
+        "ask-for": "cause",
+        "hypothesis1": "It rained.",
+        "hypothesis2": "It sang.",
+    }
+    (example,) = each_row(
+        commonsense.e_care, written(tmp_path, "e.jsonl", [cause | {"label": 0, "index": "1"}])
+    )
+    assert example.golds == ("It rained.",) and "cause" in example.question.text
+
+
+def test_the_right_one_of_comve_stands_now_here_now_there(tmp_path) -> None:
+    head = "Correct Statement,Incorrect Statement,Right Reason1,Confusing Reason1,Confusing Reason2\n"
+    path = written(tmp_path, "c.csv", head + "He drinks milk.,He drinks apple.,solid,tasty,red\n" * 3)
+    sense = list(each_row(commonsense.comve_sense, path))
+    assert [example.choice for example in sense] == [0, 1, 0]
+    assert all(example.golds == ("He drinks milk.",) for example in sense)
+    reasons = list(each_row(commonsense.comve_reasons, path))
+    assert [example.choice for example in reasons] == [0, 1, 2]
+    assert all(example.golds == ("solid",) for example in reasons)
+
+
+def test_statements_hold_or_do_not(tmp_path) -> None:
+    (example,) = each_row(
+        commonsense.csqa2, written(tmp_path, "a", [{"id": "1", "question": "Can fish fly?", "answer": "no"}])
+    )
+    assert example.yes_no_label is False and example.golds == ("no",)
+    rows = [{"ex_id": "1", "sentence": "Rome is a city.", "label": "true"}]
+    assert [e.yes_no_label for e in each_row(commonsense.creak, written(tmp_path, "b", rows))] == [True]
+    rows = [{"qid": "1", "question": "Could a llama vote?", "answer": False}]
+    assert [e.yes_no_label for e in each_row(commonsense.strategy, written(tmp_path, "c", rows))] == [False]
+
+
+def test_what_a_premise_does_not_tell_has_no_answer(tmp_path) -> None:
+    text = "premise,hypothesis,label\nA man runs.,A man moves.,entailment\nA man runs.,He is late.,neutral\n"
+    found = list(
+        each_row(
+            commonsense.inference, written(tmp_path, "n.csv", text + "A man runs.,He sits.,contradiction\n")
+        )
+    )
+    assert [example.golds for example in found] == [("yes",), (), ("no",)]
+
+
+def test_boolq_beside_another_passage(tmp_path) -> None:
+    row = {"question": "is it so", "passage": "A game.", "answer": "no-answer"}
+    (example,) = each_row(
+        commonsense.boolq_unanswerable, written(tmp_path, "b", [row, row | {"answer": "yes"}])
+    )
+    assert example.golds == () and example.question.text == "is it so?"
+
+
+def write_blimp(folder: Path, packed: bool, pairs: int = 3) -> Path:
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w") as tar:
+        for paradigm in ("agreement", "islands"):
+            lines = "".join(
+                json.dumps(
+                    {"UID": paradigm, "sentence_good": f"They rest {n}.", "sentence_bad": "They rests."}
+                )
+                + "\n"
+                for n in range(pairs)
+            ).encode()
+            member = tarfile.TarInfo(f"data/{paradigm}.jsonl")
+            member.size = len(lines)
+            tar.addfile(member, io.BytesIO(lines))
+        note = tarfile.TarInfo("data/README")
+        tar.addfile(note, io.BytesIO())
+    folder = folder / "qa" / "blimp"
+    folder.mkdir(parents=True)
+    path = folder / ("blimp_67x1000.jsonl.tar" + ".zst" * packed)
+    path.write_bytes(zstandard.compress(archive.getvalue()) if packed else archive.getvalue())
+    return path
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_blimp_by_paradigm(packed: bool, tmp_path: Path) -> None:
+    write_blimp(tmp_path, packed)
+    assert len(read_blimp(tmp_path)) == 6
+    pairs = read_blimp(tmp_path, 1)
+    assert [p.paradigm for p in pairs] == ["agreement", "islands"]
+    assert (pairs[0].good, pairs[0].bad) == ("They rest 0.", "They rests.")
+
+
+def test_a_damaged_archive_is_named(tmp_path: Path) -> None:
+    path = write_blimp(tmp_path, True)
+    path.write_bytes(path.read_bytes()[:40])
+    with pytest.raises(InputError, match="not BLiMP's archive"):
+        read_blimp(tmp_path)
+    with pytest.raises(InputError, match="blimp_67x1000"):
+        read_blimp(tmp_path / "elsewhere")
+
+
+# KoBEST's rows become questions; what asks for nothing is left out.
+
+
+FILES = {
+    "BoolQ": 'ID\tText\tQuestion\tAnswer\n1\t비글은 "활동적인" 개다.\t비글은 개다.\tTrue\n',
+    "COPA": "ID\tsentence\tquestion\t1\t2\tAnswer\n7\t비가 왔다.\t결과 \t땅이 젖었다.\t해가 떴다.\t1\n"
+    "8\t\tquestion\t\t\tAnswer\n",
+    "HellaSwag": "context\tchoice1\tchoice2\tchoice3\tchoice4\tlabel\n물을 끓인다.\t하나\t둘\t셋\t넷\t3\n",
+}
+
+
+def test_rows_of_kobest(tmp_path: Path) -> None:
+    folder = tmp_path / "qa" / "ko" / "kobest"
+    folder.mkdir(parents=True)
+    for name, text in FILES.items():
+        (folder / f"{name}.train.tsv").write_text(text, encoding="utf-8")
+    (boolq,), (copa,), (hellaswag,) = (
+        list(load_dataset(f"kobest-{name.lower()}-train", tmp_path)) for name in FILES
+    )
+    assert boolq.yes_no_label is True and boolq.question.passage_text == '비글은 "활동적인" 개다.'
+    assert copa.question.text == ASKED["결과"] and copa.question.choices[copa.choice or 0] == "땅이 젖었다."
+    assert hellaswag.question.text == NEXT and hellaswag.choice == 3

@@ -1,11 +1,27 @@
+from __future__ import annotations
+
 import dataclasses
+import random
 import re
 
 import numpy as np
 import pytest
 
 from kgqa.data.synthetic import generate
-from kgqa.data.synthetic.passages import read_templates
+from kgqa.data.synthetic.passages import (
+    SHE,
+    Facts,
+    I,
+    Person,
+    QuestionGroup,
+    event_forms,
+    expand,
+    fill,
+    find_groups,
+    needs,
+    read_generic_verbs,
+    read_templates,
+)
 from kgqa.types import Edges, InputError, Ints, Relation, Source
 
 FACTS = """
@@ -152,3 +168,120 @@ def test_main_relations_have_forty_question_forms() -> None:
 def test_mixture_is_frozen() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         generate.QuestionMixture().stated = 1.0  # type: ignore[misc]
+
+
+LABELS = ["plant flowers", "trowel", "bat (animal)", "cave", "dig a hole", "water"]
+
+
+class Graph:
+    name, hash, entity_count = "toy", "0", len(LABELS)
+    relations = [
+        Relation("http://x/HasInstrument", ""),
+        Relation("AtLocation", ""),
+        Relation("rel:UsedFor", ""),
+    ]
+
+    def neighbours(self, entities: Ints, limit: int | None = None) -> Edges:
+        rows = np.array([[0, 0, 1], [2, 1, 3], [1, 2, 4], [1, 2, 0]], dtype=np.int32)
+        return Edges(rows[:, 0], rows[:, 1], rows[:, 2], np.array([2, 1, 1, 1], dtype=np.float32))
+
+    def labels(self, entities: Ints) -> list[str]:
+        return [LABELS[e] for e in entities]
+
+
+def test_facts_by_relation() -> None:
+    facts = Facts(Graph())  # type: ignore[arg-type]
+    at = facts.texts.index
+    assert facts.tails(at("plant flowers"), "HasInstrument") == {at("trowel"): 2.0}
+    assert facts.tails(at("trowel"), "~HasInstrument") == {at("plant flowers"): 2.0}
+    assert facts.tails(at("cave"), "HasInstrument") == {}
+    assert "bat" in facts.texts and "bat (animal)" in facts.labels
+    assert (facts.verb(at("plant flowers")), facts.verb(at("cave"))) == ("plant", "")
+
+
+def test_held_out_is_decided_by_the_label() -> None:
+    facts = Facts(Graph())  # type: ignore[arg-type]
+    assert [facts.is_dev(i) for i in range(5)] == [facts.is_dev(i) for i in range(5)]
+
+
+GROUP_FACTS = [
+    ("dig the foundation", "HasInstrument", "excavator"),
+    ("build a house", "HasSubevent", "dig the foundation"),
+    ("build a house", "HasAgent", "builder"),
+    ("fly south", "HasAgent", "stork"),
+    ("stork", "IsA", "bird"),
+    ("hand", "UsedFor", "write a letter"),
+    ("trowel", "MadeOf", "steel"),
+]
+
+
+class GroupGraph:
+    """Those facts, behind the protocol's bulk questions."""
+
+    name, hash = "toy", "0"
+    table = sorted({name for head, _, tail in GROUP_FACTS for name in (head, tail)})
+    entity_count = len(table)
+    relations = [Relation(name, name) for name in sorted({fact[1] for fact in GROUP_FACTS})]
+
+    def neighbours(self, entities: Ints, limit: int | None = None) -> Edges:
+        names = [relation.name for relation in self.relations]
+        rows = [(self.table.index(h), names.index(r), self.table.index(t)) for h, r, t in GROUP_FACTS]
+        array = np.array(rows, dtype=np.int32)
+        return Edges(array[:, 0], array[:, 1], array[:, 2], np.ones(len(rows), dtype=np.float32))
+
+    def labels(self, entities: Ints) -> list[str]:
+        return [self.table[e] for e in entities]
+
+
+def groups() -> tuple[Facts, dict[str, list[QuestionGroup]]]:
+    facts = Facts(GroupGraph())  # type: ignore[arg-type]
+    found: dict[str, list[QuestionGroup]] = {}
+    for dev in (False, True):
+        for group in find_groups(facts, dev):
+            found.setdefault(group.name, []).append(group)
+    return facts, found
+
+
+def test_tools_are_found_by_way_of_a_subevent() -> None:
+    facts, found = groups()
+    house, excavator = facts.texts.index("build a house"), facts.texts.index("excavator")
+    answers = [group.answers[house] for group in found["instrument"] if house in group.heads]
+    assert answers == [{excavator: 0.5}]
+    assert [g.generic[house, "dig"] for g in found["instrument"] if house in g.heads] == [{excavator}]
+
+
+def test_animals_are_not_asked_for_with_who() -> None:
+    facts, found = groups()
+    asked = {facts.texts[head] for group in found["who"] for head in group.heads}
+    assert asked == {"build a house"}
+
+
+def test_wording_is_whole() -> None:
+    words = read_templates()
+    for name, row in words.items():
+        if isinstance(row, dict) and "relations" in row:
+            assert row["kind"] in words["scenes"] and row["past"] and row["bare"], name
+            assert {"stated", "stated_but", "answer"} <= row.keys(), name
+    assert all({"done", "asked"} <= verb.keys() for verb in read_generic_verbs().values())
+
+
+def test_events_take_the_person_along() -> None:
+    assert event_forms("brush teeth", SHE) == {
+        "e": "brush her teeth",
+        "ed": "brushed her teeth",
+        "ing": "brushing her teeth",
+    }
+    assert event_forms("be kind", Person("the boys", "they", "them", "their", True))["ed"] == "were kind"
+    assert event_forms("find your way", I)["ing"] == "finding my way"
+
+
+def test_templates_expand_and_fill() -> None:
+    template = "(what|which tool) did {q} use(| then)?"
+    forms = {fill(expand(template, random.Random(i)), {"q": "she"}) for i in range(60)}
+    assert len(forms) == 4
+    assert "Which tool did she use then?" in forms
+    assert needs(template) == {"q"}
+
+
+def test_agreement() -> None:
+    assert (I.slots()["is"], I.slots()["has"], SHE.slots()["does"]) == ("am", "have", "does")

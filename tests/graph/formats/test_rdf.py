@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import socket
 from pathlib import Path
 
@@ -12,10 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgqa.graph.formats import form_of, read_source
-from kgqa.graph.formats.source_files import Tally, batches
+from kgqa.graph.formats import rdf as markup
+from kgqa.graph.formats.rdf import check_markup, with_context
+from kgqa.graph.formats.source_files import Batch, Tally, batches
 from kgqa.graph.linking.label_keys import XSD
 from kgqa.graph.storage.store import GraphStore
-from kgqa.types import InputError, Triple
+from kgqa.types import InputError, Label, Relation, Triple
 
 PREFIXES = """@prefix ex: <http://x/> . @prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
@@ -235,3 +238,109 @@ def test_a_literal_that_the_parser_cannot_hold_is_told_from_a_lack_of_memory(
     path.write_text('<http://x/a> <http://x/b> "' + "POINT(1 2) " * 1_700_000 + '" .\n')
     with pytest.raises(InputError, match="over 16 MB"):
         read(path)
+
+
+# Batches gather single statements.
+
+
+def test_batches_keep_everything_in_order() -> None:
+    given = [Triple("a", "r", "b"), Label("a", "A"), Batch(["c"], ["r"], ["d"]), Triple("e", "r", "f", 2.0)]
+    found = list(batches(given))
+    assert [batch.heads for batch in found] == [["a"], ["c"], ["e"]]
+    assert found[0].labels == [Label("a", "A")]
+    assert found[2].weights == [2.0]
+
+
+def test_batches_are_bounded() -> None:
+    assert [len(batch) for batch in batches([Triple("a", "r", "b")] * 5, size=2)] == [2, 2, 1]
+
+
+def test_words_in_language() -> None:
+    tally = Tally(words={"r": {"ko": "에 쓰인다", "en": "is used for"}, "s": {"": "has"}})
+    assert list(tally.relations("ko")) == [Relation("r", "", "에 쓰인다"), Relation("s", "", "has")]
+    assert next(tally.relations("fr")).words == "is used for"
+
+
+# schema.org's context is known without the network.
+
+
+SHOP = {"@type": "Bakery", "@id": "http://x/shop", "name": "Mill Lane", "founder": {"@id": "http://x/otto"}}
+
+
+@pytest.mark.parametrize(
+    "address", ["https://schema.org", "http://schema.org/", ["https://schema.org", {"x": "http://x/"}]]
+)
+def test_schema_org_is_known(tmp_path: Path, address: object) -> None:
+    (tmp_path / "a.jsonld").write_text(json.dumps({"@context": address, **SHOP}))
+    (batch,) = read_source(tmp_path / "a.jsonld", Tally())
+    assert ("http://x/shop", "https://schema.org/founder", "http://x/otto") in zip(
+        batch.heads, batch.relations, batch.tails, strict=True
+    )
+    assert [label.text for label in batch.labels] == ["Mill Lane"]
+
+
+def test_any_other_context_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonld").write_text(json.dumps({"@context": "http://x/schema.org/context", **SHOP}))
+    assert with_context(tmp_path / "a.jsonld") is None
+    with pytest.raises(InputError, match="nothing is downloaded"):
+        list(read_source(tmp_path / "a.jsonld", Tally()))
+
+
+def test_what_is_no_json_is_left_to_the_parser(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonld").write_text('{"@context": "https://schema.org"')
+    assert with_context(tmp_path / "a.jsonld") is None
+
+
+def test_half_a_letter_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonld").write_text(
+        json.dumps({"@context": "https://schema.org", **SHOP, "name": "\ud800"})
+    )
+    with pytest.raises(InputError, match="a.jsonld"):
+        list(read_source(tmp_path / "a.jsonld", Tally()))
+
+
+# XML built to exhaust its reader is refused before it is read.
+
+
+LAUGHS = '<?xml version="1.0"?>\n<!DOCTYPE r [<!ENTITY a "lol"><!ENTITY b "&a;&a;">]>\n<r>&b;</r>'
+OUTSIDE = '<!DOCTYPE r [<!ENTITY a SYSTEM "file:///etc/passwd">]>\n<r>&a;</r>'
+LONG = f'<!DOCTYPE r [<!ENTITY a "{"x" * 2000}">]>\n<r>&a;</r>'
+
+
+@pytest.mark.parametrize(
+    ("text", "output"),
+    [
+        (LAUGHS, r":2:\d+: entity 'b'"),
+        (OUTSIDE, "is external"),
+        (LONG, "very long"),
+        ("<r>" * 2000 + "</r>" * 2000, "nested"),
+        ("<r>\n<s></r>", ":2:6: not RDF/XML here: mismatched tag"),
+        ("", "no element found"),
+        ('<?xml version="1.0" encoding="UTF-7"?><r/>', "multi-byte encodings are not supported"),
+    ],
+)
+def test_refused(tmp_path: Path, text: str, output: str) -> None:
+    (tmp_path / "a.rdf").write_text(text)
+    with pytest.raises(InputError, match=output) as caught:
+        check_markup(tmp_path / "a.rdf")
+    assert "\n" not in str(caught.value)
+
+
+def test_namespaces_as_entities_are_fine(tmp_path: Path) -> None:
+    (tmp_path / "a.rdf").write_text(
+        '<!DOCTYPE r [<!ENTITY owl "http://www.w3.org/2002/07/owl#">]>\n<r a="&owl;"/>'
+    )
+    check_markup(tmp_path / "a.rdf")
+
+
+@pytest.mark.parametrize("unit", ["<a/>", '<a b="" c="" d=""/>'])
+def test_an_archive_of_elements_that_multiply_is_refused_early(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unit: str
+) -> None:
+    monkeypatch.setattr(markup, "FREE_PARTS", 20_000)
+    text = f"<r>{unit * 200_000}</r>".encode()
+    (tmp_path / "a.rdf.gz").write_bytes(gzip.compress(text))
+    with pytest.raises(InputError, match="over 10 elements and attributes per compressed byte; decompress"):
+        check_markup(tmp_path / "a.rdf.gz")
+    (tmp_path / "a.rdf").write_bytes(text)
+    check_markup(tmp_path / "a.rdf")

@@ -6,10 +6,12 @@ import multiprocessing
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from kgqa.graph.formats.source_files import Batch
 from kgqa.graph.storage.store import GraphStore
-from kgqa.graph.storage.writer import write_store
+from kgqa.graph.storage.writer import Names, Scratch, sort_by_head, sort_by_tail, write_store
 from kgqa.types import InputError, Label, Triple
 
 
@@ -109,3 +111,108 @@ def test_a_disk_that_is_full_is_told_in_one_line_by_whatever_meets_it(
     with pytest.raises(InputError, match="8 requested and 0 written; make room"):
         write_store([Triple("a", "r", "b")], tmp_path / "g")
     assert list(tmp_path.iterdir()) == []
+
+
+# Names to ids, and label columns.
+
+
+def test_names_in_order_of_appearance(tmp_path: Path) -> None:
+    names = Names(tmp_path / "names.bin")
+    assert names.add(["b", "a", "b"]).tolist() == [0, 1, 0]
+    assert names.add(["c", "a", "é", "c"]).tolist() == [2, 1, 3, 2]
+    assert (names.find("c"), names.find("z")) == (2, -1)
+    names.close()
+    assert (tmp_path / "names.bin").read_text(encoding="utf-8") == "bacé"
+    assert names.lengths().tolist() == [1, 1, 1, 2]
+
+
+def test_relation_labels_in_the_wanted_language(tmp_path: Path) -> None:
+    scratch = Scratch(tmp_path / "scratch")
+    labels = [Label("r", "relation", "fr"), Label("r", "Beziehung", "de"), Label("a", "A"), Label("a", "A")]
+    scratch.add(Batch(["a", "a"], ["r", "r"], ["b", "a"], labels=labels))
+    scratch.close()
+    assert (scratch.edge_count, scratch.self_loops) == (1, 1)
+    assert scratch.write_labels(scratch.used_entities(), tmp_path, "de", ["r", "none"]) == {
+        "r": ["Beziehung"]
+    }
+    assert (tmp_path / "label_text.bin").read_bytes() == b"A"
+
+
+def test_a_name_that_all_share_is_better_than_another_name(tmp_path: Path) -> None:
+    scratch = Scratch(tmp_path / "scratch")
+    labels = [
+        Label("a", "dandelion", "en", preferred=False),
+        Label("a", "Taraxacum", "la"),
+        Label("b", "foxglove", "en"),
+        Label("b", "Digitalis", "la"),
+        Label("c", "harebell", "en", preferred=False),
+        Label("c", "Glockenblume", "de"),
+    ]
+    scratch.add(Batch(["a", "b"], ["r", "r"], ["b", "c"], labels=labels))
+    scratch.close()
+    scratch.write_labels(scratch.used_entities(), tmp_path, "en", [])
+    texts = (tmp_path / "label_text.bin").read_bytes()
+    assert texts == b"TaraxacumdandelionfoxgloveDigitalisharebellGlockenblume"
+
+
+def test_what_is_called_so_everywhere_goes_before_latin(tmp_path: Path) -> None:
+    scratch = Scratch(tmp_path / "scratch")
+    labels = [
+        Label("a", "Lindesia", "la"),
+        Label("a", "Linden", "mul"),
+        Label("b", "Linde", "de"),
+        Label("b", "Tilia", "la"),
+    ]
+    scratch.add(
+        Batch(["a", "b", "c"], ["r", "r", "r"], ["b", "c", "a"], labels=[*labels, Label("c", "Lind", "sv")])
+    )
+    scratch.close()
+    scratch.write_labels(scratch.used_entities(), tmp_path, "en", [])
+    assert (tmp_path / "label_text.bin").read_bytes() == b"LindenLindesiaTiliaLindeLind"
+    foreign, foreign_only = scratch.foreign_labels(tmp_path, "en")
+    assert foreign.tolist() == [False, False, False, True, False] and foreign_only.tolist() == [
+        False,
+        False,
+        True,
+    ]
+
+
+def test_what_has_a_label_alone_is_known_too(tmp_path: Path) -> None:
+    scratch = Scratch(tmp_path / "scratch")
+    labels = [
+        Label("r", "relation"),
+        Label("p", "unused"),
+        Label("x", "Lone"),
+        Label("y", "also", preferred=False),
+    ]
+    scratch.add(Batch(["a"], ["r"], ["b"], labels=labels))
+    scratch.close()
+    named = scratch.named_entities(["p"])
+    assert [bool(named[scratch.names.find(name)]) for name in "rpxy"] == [False, False, True, False]
+
+
+# Sorting part by part gives what sorting at once gives.
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+def test_parts_and_whole_agree(tmp_path: Path, weighted: bool) -> None:
+    rng = np.random.default_rng(0)
+    heads, tails = ([f"e{i}" for i in rng.integers(0, 40, 500)] for _ in range(2))
+    relations = [f"r{i}" for i in rng.integers(0, 3, 500)]
+    weights = rng.random(500).tolist() if weighted else []
+    scratch = Scratch(tmp_path / "scratch")
+    scratch.add(Batch(heads, relations, tails, weights))
+    scratch.close()
+    size = len(scratch.names)
+    found = {}
+    for part in (7, 10_000):
+        folder = tmp_path / str(part)
+        folder.mkdir()
+        degrees = sort_by_head(scratch, np.arange(size), size, folder, part)
+        sort_by_tail(folder, size, part)
+        found[part] = {path.name: path.read_bytes() for path in folder.iterdir()} | {
+            "degrees": degrees.tolist()
+        }
+    assert found[7] == found[10_000]
+    distinct = {(h, r, t) for h, r, t in zip(heads, relations, tails, strict=True) if h != t}
+    assert len(found[7]["in_edge.bin"]) == 4 * len(distinct)

@@ -1,3 +1,5 @@
+from __future__ import annotations
+
 import time
 
 import numpy as np
@@ -5,7 +7,8 @@ import pytest
 import torch
 
 from kgqa.models.collation.collate import Collator
-from kgqa.models.collation.input_config import InputConfig
+from kgqa.models.collation.input_config import InputConfig, input_config_of
+from kgqa.models.collation.rows import PathTable, choice_nodes, paths_text
 from kgqa.types import Example, InputError, Link, NodeRole, Passage, Question, Span, Subgraph
 
 PASSAGE = "I want to plant flowers so I dug the ground."
@@ -131,3 +134,31 @@ def test_every_window_has_all_branches(tokenizer) -> None:
     batch = collator([Example(Question("What?", ("bee", "hive"), long))], [[Subgraph()]]).batch
     assert batch.packed is not None and batch.num_rows > 2
     assert batch.packed.row.tolist() == [row for row in range(batch.num_rows) for _ in range(2)]
+
+
+def test_the_best_path_to_a_node_is_told_first(digging: Subgraph) -> None:
+    table = PathTable(digging)
+    tool = digging.labels.index("trowel")
+    paths = table.paths(tool, 2)
+    assert paths and paths == sorted(paths, key=lambda reported: -reported.worth)
+    assert "trowel" in paths_text(table, [tool], 2)
+
+
+def test_nothing_is_told_of_a_graph_without_facts() -> None:
+    assert paths_text(PathTable(Subgraph()), [], 2) == "" and choice_nodes(Subgraph()) == []
+
+
+def test_settings_come_from_the_card() -> None:
+    settings = InputConfig(max_nodes=50, facts=2)
+    assert input_config_of({"input": settings.model_dump()}) == settings
+
+
+def test_what_an_older_card_still_names_is_dropped() -> None:
+    assert input_config_of({"input": {"facts": 2, "reread": 4}}) == InputConfig(facts=2)
+    with pytest.raises(InputError, match="input.rereads"):
+        input_config_of({"input": {"rereads": 4}})
+
+
+def test_an_older_card_has_them_among_the_recipe() -> None:
+    old = input_config_of({"max_nodes": 20, "ablation": "shuffled", "recipe": {"max_tokens": 192}})
+    assert (old.max_nodes, old.ablation, old.max_tokens, old.facts) == (20, "shuffled", 192, 0)

@@ -1,13 +1,20 @@
+from __future__ import annotations
+
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
+from torch import Tensor
 
 from kgqa.batch import TextBatch
 from kgqa.models.encoders.variants import ENCODERS, EncoderSettings, build_language_model
 from kgqa.objectives.pretraining.mlm import (
+    CLM,
     MASK_ID,
     MLM,
+    MPLM,
+    PLM,
     EnhancedMaskDecoder,
     hide,
     states,
@@ -182,3 +189,215 @@ def test_nothing_of_the_mask_decoder_is_exported(tmp_path) -> None:  # type: ign
 
     decoding("deberta").export(tmp_path)
     assert not any("positions" in name for name in load_file(tmp_path / "model.safetensors"))
+
+
+CLM_SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+
+
+def make_clm(variant: str) -> CLM:
+    torch.manual_seed(0)
+    settings = EncoderSettings(variant=variant, max_position_embeddings=48, **CLM_SIZES)  # type: ignore[arg-type]
+    return CLM(build_language_model(settings, 128), ENCODERS[variant].predict)
+
+
+@pytest.mark.parametrize("variant", ["gpt1", "gpt2"])
+def test_held_out_loss_of_clm_falls(variant: str, learn) -> None:  # type: ignore[no-untyped-def]
+    before, after = learn(make_clm(variant), steps=25)
+    assert after < before - 0.5
+
+
+@pytest.mark.parametrize("variant", ["gpt1", "gpt2"])
+def test_the_future_is_not_seen(variant: str) -> None:
+    encoder = make_clm(variant).eval().encoder
+    ids = torch.randint(5, 128, (2, 16))
+    changed = ids.clone()
+    changed[:, 10:] = torch.randint(5, 128, (2, 6))
+    one, two = (encoder(input_ids=x).last_hidden_state for x in (ids, changed))
+    assert torch.equal(one[:, :10], two[:, :10]) and not torch.equal(one[:, 10:], two[:, 10:])
+
+
+@pytest.mark.parametrize("variant", ["gpt1", "gpt2"])
+def test_same_loss_of_clm_as_hugging_face(variant: str) -> None:
+    objective = make_clm(variant).eval()
+    ids = torch.randint(5, 128, (3, 16))
+    theirs = objective.model(input_ids=ids, labels=ids).loss
+    assert torch.allclose(objective(TextBatch(ids)).total, theirs, atol=1e-5)
+
+
+def test_padding_is_not_guessed() -> None:
+    objective = make_clm("gpt2").eval()
+    ids = torch.randint(5, 128, (3, 16))
+    padded = torch.cat([ids, torch.zeros(3, 4, dtype=torch.long)], dim=1)
+    one, two = objective(TextBatch(ids)).total, objective(TextBatch(padded, padded > 0)).total
+    assert torch.allclose(one, two, atol=1e-5)
+
+
+def test_gpt2_scales_residual_weights_by_depth() -> None:
+    deep = EncoderSettings(variant="gpt2", **{**CLM_SIZES, "num_hidden_layers": 8, "hidden_size": 64})  # type: ignore[arg-type]
+    model = build_language_model(deep, 128)
+    block = model.base_model.h[0]  # type: ignore[union-attr,index]
+    ratio = block.attn.c_proj.weight.std() / block.attn.c_attn.weight.std()
+    assert abs(ratio - (2 * 8) ** -0.5) < 0.05
+
+
+def test_export_of_clm_loads_without_us(tmp_path: Path) -> None:
+    from transformers import AutoModelForCausalLM
+
+    objective = make_clm("gpt2").eval()
+    objective.export(tmp_path)
+    ids = torch.randint(5, 128, (2, 12))
+    theirs = AutoModelForCausalLM.from_pretrained(tmp_path).eval()(input_ids=ids).logits
+    assert torch.allclose(theirs, objective.model(input_ids=ids).logits, atol=1e-5)
+
+
+PLM_SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+
+
+@pytest.fixture
+def plm() -> PLM:
+    torch.manual_seed(0)
+    model = build_language_model(EncoderSettings(variant="xlnet", **PLM_SIZES), 128)  # type: ignore[arg-type]
+    return PLM(model, ENCODERS["xlnet"].predict, share=1 / 6)
+
+
+def test_held_out_loss_of_plm_falls(plm: PLM, learn) -> None:  # type: ignore[no-untyped-def]
+    before, after = learn(plm, steps=25)
+    assert after < before - 0.3
+
+
+def guess(plm: PLM, ids: torch.Tensor, order) -> torch.Tensor:  # type: ignore[no-untyped-def]
+    mapping = torch.nn.functional.one_hot(order.positions, ids.shape[1]).float()
+    streams = {"perm_mask": order.perm_mask, "target_mapping": mapping}
+    return plm.model(input_ids=ids, **streams).logits
+
+
+def test_same_loss_of_plm_as_hugging_face(plm: PLM) -> None:
+    ids = torch.randint(5, 128, (4, 24))
+    torch.manual_seed(3)
+    order = plm.eval().order(TextBatch(ids))
+    theirs = torch.nn.functional.cross_entropy(guess(plm, ids, order).flatten(0, 1), order.labels.flatten())
+    torch.manual_seed(3)
+    assert torch.allclose(plm(TextBatch(ids)).total, theirs, atol=1e-5)
+
+
+def test_a_guess_depends_on_what_came_before_in_the_order_and_on_nothing_else(plm: PLM) -> None:
+    ids = torch.randint(5, 128, (1, 24))
+    order = plm.eval().order(TextBatch(ids))
+    plain = guess(plm, ids, order)[0]
+    for number in range(order.positions.shape[1]):
+        changed = ids.clone()
+        changed[0, order.positions[0, number]] = 5 + (ids[0, order.positions[0, number]] - 4) % 120
+        moved = (guess(plm, changed, order)[0] - plain).abs().amax(-1) > 1e-5
+        assert moved.tolist() == [later > number for later in range(order.positions.shape[1])]
+
+
+def test_special_tokens_and_padding_are_not_guessed(plm: PLM) -> None:
+    ids = torch.tensor([[2, 9, 8, 7, 6, 10, 11, 3] + [0] * 16])
+    order = plm.order(TextBatch(ids, ids > 0))
+    assert (order.labels >= 0).sum() == 1 and order.labels.max() >= 6
+    assert torch.isfinite(plm(TextBatch(ids, ids > 0)).total)
+
+
+def test_export_of_plm_loads_without_us(plm: PLM, tmp_path: Path) -> None:
+    from transformers import AutoModel, XLNetLMHeadModel
+
+    plm.eval().export(tmp_path)
+    ids = torch.randint(5, 128, (2, 12))
+    model = XLNetLMHeadModel.from_pretrained(tmp_path).eval()
+    assert torch.allclose(model(input_ids=ids).logits, plm.model(input_ids=ids).logits, atol=1e-5)
+    hidden = plm.encoder(input_ids=ids).last_hidden_state
+    encoder = AutoModel.from_pretrained(tmp_path).eval()
+    assert torch.allclose(encoder(input_ids=ids).last_hidden_state, hidden, atol=1e-5)
+
+
+MPLM_SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+K = 4
+"""Tokens guessed of a row of 24, so many that every one can see another."""
+
+
+@pytest.fixture
+def mplm() -> MPLM:
+    torch.manual_seed(0)
+    model = build_language_model(EncoderSettings(variant="mpnet", **MPLM_SIZES), 128)  # type: ignore[arg-type]
+    made = MPLM(model, ENCODERS["mpnet"].predict, share=K / 24)
+    made.mask_share, made.random_share = 1.0, 0.0
+    return made
+
+
+def guesses(mplm: MPLM, batch: TextBatch, monkeypatch: pytest.MonkeyPatch) -> Tensor:
+    """Logits (B, K, V) under the draws of one seed."""
+    seen: list[Tensor] = []
+    predict = ENCODERS["mpnet"].predict
+    monkeypatch.setattr(
+        mplm, "_predict", lambda model, hidden: seen.append(predict(model, hidden)) or seen[-1]
+    )
+    torch.manual_seed(3)
+    with torch.no_grad():
+        mplm.eval()(batch)
+    return seen[0]
+
+
+def streams(mplm: MPLM, batch: TextBatch):  # type: ignore[no-untyped-def]
+    torch.manual_seed(3)
+    return mplm.streams(batch)
+
+
+def test_held_out_loss_of_mplm_falls(mplm: MPLM, learn: Callable[..., tuple[float, float]]) -> None:
+    mplm.mask_share, mplm.random_share = 0.8, 0.1
+    before, after = learn(mplm, steps=25)
+    assert after < before - 0.3
+
+
+def test_a_guess_sees_those_before_it_in_the_order_and_never_itself(
+    mplm: MPLM, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = torch.randint(5, 128, (1, 24))
+    places = streams(mplm, TextBatch(ids)).places[0, -K:]
+    plain = guesses(mplm, TextBatch(ids), monkeypatch)[0]
+    for number, place in enumerate(places.tolist()):
+        changed = ids.clone()
+        changed[0, place] = 5 + (ids[0, place] - 4) % 120
+        moved = (guesses(mplm, TextBatch(changed), monkeypatch)[0] - plain).abs().amax(-1) > 1e-6
+        assert moved.tolist() == [later > number for later in range(K)]
+
+
+def test_each_position_is_seen_once_whatever_is_guessed(mplm: MPLM) -> None:
+    ids = torch.randint(5, 128, (2, 24))
+    ids[1, 18:] = 0
+    drawn = streams(mplm, TextBatch(ids, ids > 0))
+    for row, length in enumerate((24, 18)):
+        for sees in drawn.sees[row]:
+            assert sorted(drawn.places[row][sees].tolist()) == list(range(length))
+    assert not drawn.sees[:, :, -K:].any(), "nothing sees a query"
+    assert (drawn.input_ids[:, 24:][drawn.labels.repeat(1, 2) >= 0] == MASK_ID).all()
+
+
+def test_the_first_guess_is_hugging_faces_masked_language_model(
+    mplm: MPLM, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So places, distances and heads are those it is read with later, around a [UNK] (1) too."""
+    ids = torch.randint(5, 128, (3, 24))
+    ids[:, [0, -1]], ids[1, 11], ids[2, 19:] = torch.tensor([2, 3]), 1, 0
+    batch = TextBatch(ids, ids > 0)
+    drawn = streams(mplm, batch)
+    torch.manual_seed(3)
+    masked = hide(ids, 128, K / 24, 1.0, 0.0)
+    with torch.no_grad():
+        theirs = mplm.model(input_ids=masked.input_ids, attention_mask=(ids > 0).long()).logits
+    ours = guesses(mplm, batch, monkeypatch)
+    for row in range(3):
+        first = int((drawn.labels[row] >= 0).nonzero()[0])
+        assert torch.allclose(ours[row, first], theirs[row, drawn.places[row, first - K]], atol=1e-5)
+        assert drawn.labels[row, first] == ids[row, drawn.places[row, first - K]]
+
+
+def test_export_of_mplm_loads_without_us(mplm: MPLM, tmp_path: Path) -> None:
+    from transformers import AutoModel, MPNetForMaskedLM
+
+    mplm.eval().export(tmp_path)
+    ids = torch.randint(5, 128, (2, 12))
+    model = MPNetForMaskedLM.from_pretrained(tmp_path).eval()
+    assert torch.allclose(model(input_ids=ids).logits, mplm.model(input_ids=ids).logits, atol=1e-5)
+    hidden = mplm.encoder(input_ids=ids).last_hidden_state
+    encoder = AutoModel.from_pretrained(tmp_path).eval()
+    assert torch.allclose(encoder(input_ids=ids).last_hidden_state, hidden, atol=1e-5)

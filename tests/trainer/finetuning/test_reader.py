@@ -1,14 +1,32 @@
+from __future__ import annotations
+
+import json
 from pathlib import Path
+from shutil import copy
 
 import pytest
+import torch
 
+from kgqa.models import dense_retrieval
 from kgqa.models.collation.input_config import InputConfig
+from kgqa.models.dense_retrieval import FactEncoder
 from kgqa.models.load import open_reader
 from kgqa.models.reader import Reader, save_reader
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.qa.answerer import Answerer
+from kgqa.trainer.data.mixture import DataSettings
 from kgqa.trainer.finetuning import reader as reader_module
-from kgqa.trainer.finetuning.reader import ReaderRecipe, build, load_teacher, train_reader
+from kgqa.trainer.finetuning.reader import (
+    PretrainedEncoderSettings,
+    ReaderRecipe,
+    begin_with,
+    build,
+    load_encoder,
+    load_teacher,
+    located,
+    prepare,
+    train_reader,
+)
 from kgqa.types import InputError, Question
 
 
@@ -177,3 +195,117 @@ def test_a_recipe_names_a_teacher(
     del recipe["teacher"]
     with pytest.raises(InputError, match="set teacher"):
         train_reader(ReaderRecipe.model_validate(recipe), tmp_path / "other")
+
+
+def test_names_are_located_for_use_and_the_recipe_keeps_them_as_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HERE", str(tmp_path))
+    data = [{"name": "$HERE/own.jsonl", "graph": "$HERE/own.ttl", "texts": ["$HERE/a.txt"]}]
+    recipe = ReaderRecipe.model_validate({"data": data, "entities": "$HERE/entities"})
+    found = recipe.located()
+    assert found.data[0].name == f"{tmp_path}/own.jsonl" and found.data[0].graph == f"{tmp_path}/own.ttl"
+    assert found.data[0].texts == (f"{tmp_path}/a.txt",) and found.entities == f"{tmp_path}/entities"
+    assert recipe.data[0].name == "$HERE/own.jsonl"
+
+
+def test_a_variable_that_is_not_set_is_named() -> None:
+    with pytest.raises(InputError, match="NOT_SET_HERE"):
+        located(DataSettings(name="$NOT_SET_HERE/own.jsonl"))
+
+
+def test_yes_and_no_want_their_classes() -> None:
+    with pytest.raises(ValueError, match=r"set reasoner\.yes_no = true as well"):
+        ReaderRecipe.model_validate({"data": [{"name": "mine.jsonl"}], "input": {"yes_no": True}})
+
+
+def folder_of(encoder, tokenizer_folder: Path, folder: Path) -> Path:
+    encoder.save_pretrained(folder)
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        copy(tokenizer_folder / name, folder)
+    return folder
+
+
+def test_an_encoder_comes_without_dropout_or_with_frozen_words(
+    encoder, tokenizer_folder: Path, tmp_path: Path
+) -> None:
+    folder = folder_of(encoder, tokenizer_folder, tmp_path / "encoder")
+    found, source = load_encoder(
+        PretrainedEncoderSettings(folder=str(folder), dropout=0.0, freeze_words=True)
+    )
+    assert source == folder and not found.get_input_embeddings().weight.requires_grad
+    assert all(module.p == 0 for module in found.modules() if isinstance(module, torch.nn.Dropout))
+    fresh, _ = load_encoder(PretrainedEncoderSettings(folder=str(folder), from_scratch=True))
+    assert not torch.equal(fresh.get_input_embeddings().weight, found.get_input_embeddings().weight)
+
+
+def test_a_reader_goes_on_from_an_earlier_one(encoder, tokenizer_folder: Path, tmp_path: Path) -> None:
+    folder = folder_of(encoder, tokenizer_folder, tmp_path / "encoder")
+    recipe = ReaderRecipe.model_validate(
+        {
+            "encoder": {"folder": str(folder)},
+            "reasoner": {"name": "fused", "graph_size": 16, "num_layers": 1, "num_heads": 2},
+            "data": [{"name": "synthetic-graphs"}],
+        }
+    )
+    earlier, _, source = build(recipe)
+    with torch.no_grad():
+        for weights in earlier.parameters():
+            weights.add_(0.5)
+    save_reader(earlier, source, tmp_path / "earlier", {"name": "earlier", "recipe": {}})
+    later, _, _ = build(
+        recipe.model_copy(update={"encoder": PretrainedEncoderSettings(folder=str(tmp_path / "earlier"))})
+    )
+    ours, theirs = later.state_dict(), earlier.state_dict()
+    assert all(
+        torch.allclose(ours[n].float(), theirs[n].float(), atol=1e-2) for n in ours if n.startswith("span.")
+    )
+    other, _, _ = build(recipe)
+    begin_with(other, earlier)
+    begun = other.state_dict()
+    assert all(torch.equal(begun[name], theirs[name]) for name in begun if name.startswith("span."))
+
+
+@pytest.fixture
+def questions(tmp_path: Path) -> str:
+    row = {
+        "id": "1",
+        "question": "What did I dig with?",
+        "passage": "I plant flowers.",
+        "answers": ["trowel"],
+    }
+    path = tmp_path / "own.jsonl"
+    path.write_text(json.dumps({**row, "source": "knowledge"}) + "\n")
+    return str(path)
+
+
+def test_subgraphs_are_stored_or_found_when_asked_for_and_are_the_same(
+    tmp_path: Path, tools_file: Path, questions: str
+) -> None:
+    settings = DataSettings(name=questions, graph=str(tools_file))
+    recipe = ReaderRecipe(data=[settings], input=InputConfig(max_nodes=16))
+    stored = prepare(settings, recipe, tmp_path / "cache")
+    found = prepare(settings, recipe.model_copy(update={"store_subgraphs": False}), tmp_path / "none")
+    assert stored.subgraphs[0][0].nodes == found.subgraphs[0][0].nodes
+    assert list((tmp_path / "cache").iterdir()) and not (tmp_path / "none").exists()
+
+
+def test_without_a_graph_every_subgraph_is_empty(tmp_path: Path, questions: str) -> None:
+    settings = DataSettings(name=questions, graph="none")
+    part = prepare(settings, ReaderRecipe(data=[settings]), tmp_path)
+    assert len(part.examples) == 1 and not part.subgraphs[0][0].nodes
+
+
+def test_what_is_to_be_found_by_meaning_needs_an_index(
+    tmp_path: Path, tools_file: Path, questions: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Words:
+        fingerprint = space = "words"
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(FactEncoder, "load", lambda _name: Words())
+    monkeypatch.setattr(dense_retrieval, "MADE_AT_ONCE", 0)
+    settings = DataSettings(name=questions, graph=str(tools_file))
+    recipe = ReaderRecipe(data=[settings], input=InputConfig(fact_encoder="words"))
+    with pytest.raises(InputError, match="kgqa graph index .* --encoder words"):
+        prepare(settings, recipe, tmp_path)

@@ -1,3 +1,5 @@
+from __future__ import annotations
+
 import json
 import os
 import signal
@@ -10,16 +12,26 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
+from tokenizers import Tokenizer
 
-from kgqa.batch import TextBatch
+from kgqa.batch import QABatch, TextBatch
 from kgqa.data.corpus.tokenizer import load_tokenizer, save_tokenizer, train_tokenizer
 from kgqa.models.entity_vectors import EntityVectors, load_entities
 from kgqa.models.reader import load_reader
+from kgqa.objectives.distillation import DistilBERT, MobileBERT, TinyBERT
+from kgqa.objectives.pretraining.knowledge import EntityDenoising, LinkPrediction
+from kgqa.objectives.pretraining.mlm import CLM, MLM, MPLM, PLM, MLMWithPairs
+from kgqa.objectives.pretraining.rtd import RTD
 from kgqa.trainer import pretraining
 from kgqa.trainer.pretraining import (
+    CorpusSettings,
     PretrainingRecipe,
     RowBatches,
+    build_objective,
+    grounded_batches,
+    in_turn,
     open_batches,
+    passages,
     prepare_corpus,
     run_recipe,
     word_insides,
@@ -27,7 +39,7 @@ from kgqa.trainer.pretraining import (
 from kgqa.trainer.recipe import load_recipe
 from kgqa.types import InputError
 
-RECIPES = sorted((Path(__file__).parents[3] / "training" / "recipes" / "pretrain").glob("*.toml"))
+RECIPES = sorted((Path(__file__).parents[2] / "training" / "recipes" / "pretrain").glob("*.toml"))
 SENTENCES = ["The cook stirs the soup with a spoon.", "The farmer digs the field with a spade.", "They rest."]
 
 
@@ -238,7 +250,7 @@ def test_two_halves_of_a_pretraining_equal_one_run(
 
 def test_exports_load_where_this_package_is_not(recipe: PretrainingRecipe, tmp_path: Path) -> None:
     run_recipe(recipe, tmp_path / "run")
-    shipped = Path(__file__).parents[3] / "training" / "models" / "kgqa-mini"
+    shipped = Path(__file__).parents[2] / "training" / "models" / "kgqa-mini"
     folders = [str(tmp_path / "run" / "export"), str(shipped)]
     code = (
         "import sys; sys.modules['kgqa'] = None\n"
@@ -283,3 +295,204 @@ def test_a_tokenizer_with_other_special_ids_is_refused(recipe: PretrainingRecipe
     tokenizer = recipe.tokenizer.model_copy(update={"folder": str(tmp_path / "bert")})
     with pytest.raises(InputError, match="is id 2"):
         prepare_corpus(recipe.model_copy(update={"tokenizer": tokenizer}), tmp_path / "a")
+
+
+SIZES = {
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "intermediate_size": 64,
+    "embedding_size": 16,
+    "max_position_embeddings": 48,
+}
+
+
+def assembled_recipe(
+    variant: str = "bert", objective: str = "mlm", start: str | None = None, **options: object
+) -> PretrainingRecipe:
+    return PretrainingRecipe.model_validate(
+        {
+            "encoder": {"variant": variant, **SIZES},
+            "objective": {"name": objective, **options},
+            "data": {"sources": {"x": 1.0}},
+            "start": start,
+        }
+    )
+
+
+def built(given: PretrainingRecipe):  # type: ignore[no-untyped-def]
+    return build_objective(given, 128, lambda folder: None)
+
+
+@pytest.mark.parametrize(
+    ("variant", "objective", "kind"),
+    [
+        ("bert", "nsp", MLMWithPairs),
+        ("roberta", "mlm", MLM),
+        ("albert", "sop", MLMWithPairs),
+        ("electra", "rtd", RTD),
+        ("deberta", "mlm", MLM),
+        ("deberta-v3", "rtd", RTD),
+        ("gpt2", "clm", CLM),
+        ("xlnet", "plm", PLM),
+        ("mpnet", "mplm", MPLM),
+        ("mpnet", "mlm", MLM),
+        ("modernbert", "rtd", RTD),
+        ("bert", "entity_denoising", EntityDenoising),
+        ("modernbert", "link_prediction", LinkPrediction),
+    ],
+)
+def test_recipes_become_objectives(variant: str, objective: str, kind: type) -> None:
+    assert type(built(assembled_recipe(variant, objective))) is kind
+
+
+@pytest.mark.parametrize(
+    ("variant", "objective", "kind"),
+    [("distilbert", "distilbert", DistilBERT), ("tinybert", "tinybert", TinyBERT)],
+)
+def test_students_of_a_saved_teacher(variant: str, objective: str, kind: type, tmp_path: Path) -> None:
+    built(assembled_recipe("bert")).export(tmp_path)
+    student = built(assembled_recipe(variant, objective, teacher=str(tmp_path)))
+    assert type(student) is kind
+    ids = torch.randint(5, 128, (2, 16))
+    student(TextBatch(ids)).total.backward()
+
+
+def test_mobilebert_under_its_own_teacher(tmp_path: Path) -> None:
+    built(assembled_recipe("ib-bert")).export(tmp_path)
+    student = built(assembled_recipe("mobilebert", "mobilebert", teacher=str(tmp_path), transfer_steps=4))
+    assert type(student) is MobileBERT and student.layer == 0
+
+
+@pytest.mark.parametrize(
+    ("variant", "objective"), [("bert", "mlm"), ("electra", "rtd"), ("modernbert", "rtd")]
+)
+def test_going_on_from_weights_alone(variant: str, objective: str, tmp_path: Path) -> None:
+    first = built(assembled_recipe(variant, objective)).eval()
+    with torch.no_grad():
+        for parameter in first.parameters():
+            parameter += 0.01 * torch.randn_like(parameter)
+    first.export(tmp_path)
+    second = built(assembled_recipe(variant, objective, start=str(tmp_path))).eval()
+    ids = torch.randint(5, 128, (2, 16))
+    one, two = (o.encoder(input_ids=ids).last_hidden_state for o in (first, second))
+    assert torch.allclose(one, two, atol=1e-5)
+
+
+def test_rtd_goes_on_from_a_masked_language_model(tmp_path: Path) -> None:
+    first = built(assembled_recipe("modernbert")).eval()
+    first.export(tmp_path)
+    second = built(assembled_recipe("modernbert", "rtd", start=str(tmp_path))).eval()
+    ids = torch.randint(5, 128, (2, 16))
+    one, two = (o.encoder(input_ids=ids).last_hidden_state for o in (first, second))
+    assert torch.allclose(one, two, atol=1e-5)
+
+
+def test_what_does_not_fit_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cases = [
+        (assembled_recipe("gpt2", "mlm"), "take clm"),
+        (assembled_recipe("bert", "clm"), "does not fit"),
+        (assembled_recipe("bert", "plm"), "plm needs xlnet"),
+        (assembled_recipe("bert", "mplm"), "use mpnet"),
+        (assembled_recipe("xlnet", "nsp"), "plm needs xlnet"),
+        (assembled_recipe("distilbert", "distilbert"), "objective.teacher"),
+        (assembled_recipe("distilbert", "distilbert", teacher=str(tmp_path)), "pretrain the teacher"),
+        (assembled_recipe("bert", start=str(tmp_path)), "no weights"),
+        (
+            assembled_recipe("bert", "rtd", generator={**SIZES, "variant": "bert", "hidden_size": 16}),
+            "dimension",
+        ),
+    ]
+    for given, message in cases:
+        with pytest.raises(InputError, match=message):
+            built(given)
+    built(assembled_recipe("bert")).export(tmp_path)
+    with pytest.raises(InputError, match="does not fit"):
+        built(assembled_recipe("albert", start=str(tmp_path)))
+
+
+def test_an_unknown_objective_is_refused_with_the_recipe() -> None:
+    with pytest.raises(ValueError, match=r"objective.name\n.*use one of mlm, nsp"):
+        assembled_recipe("bert", "mlmm")
+
+
+def test_a_distilbert_begins_with_its_teachers_layers(tmp_path: Path) -> None:
+    teacher = built(assembled_recipe("bert"))
+    teacher.export(tmp_path)
+    student = built(assembled_recipe("distilbert", "distilbert", teacher=str(tmp_path), temperature=3.0))
+    theirs = teacher.encoder.encoder.layer[0].attention.self.query.weight
+    assert torch.equal(student.encoder.transformer.layer[0].attention.q_lin.weight, theirs)
+    assert student.temperature == 3.0
+
+
+def test_a_mobilebert_begins_with_its_teachers_embedding(tmp_path: Path) -> None:
+    teacher = built(assembled_recipe("ib-bert"))
+    teacher.export(tmp_path)
+    student = built(assembled_recipe("mobilebert", "mobilebert", teacher=str(tmp_path)))
+    assert torch.equal(*(o.encoder.get_input_embeddings().weight for o in (teacher, student)))
+
+
+def test_a_narrower_generator() -> None:
+    objective = built(assembled_recipe("electra", "rtd", generator_form="narrower", sharing="es"))
+    small = objective.model.config
+    assert (small.num_hidden_layers, small.hidden_size, small.intermediate_size) == (2, 8, 16)
+    assert objective.discriminator.embeddings is objective.model.electra.embeddings
+    assert built(assembled_recipe("electra", "rtd")).model.config.num_hidden_layers == 1
+
+
+def test_a_temperature_is_heard_or_refused(tmp_path: Path) -> None:
+    teacher = built(assembled_recipe())
+    teacher.export(tmp_path)
+    student = built(
+        assembled_recipe("tinybert", "tinybert", teacher=str(tmp_path), prediction=True, temperature=3.0)
+    )
+    assert isinstance(student, TinyBERT) and student.temperature == 3.0
+    for options in (
+        {"temperature": 2.0},
+        {"objective": "tinybert", "teacher": str(tmp_path), "temperature": 2.0},
+    ):
+        with pytest.raises(InputError, match="has no effect"):
+            built(assembled_recipe("bert", **options))  # type: ignore[arg-type]
+
+
+def test_sources_take_turns() -> None:
+    first, second = [["a"], ["b"], ["c"]], [["x"]]
+    assert list(in_turn([iter(first), iter(second)])) == [["a"], ["x"], ["b"], ["c"]]
+
+
+def test_passages_are_whole_sentences() -> None:
+    document = ["one two three", "four five", "six " * 40, "seven"]
+    assert list(passages(document, 12)) == ["one two three four five", ("six " * 8), "seven"]
+    assert list(passages([], 12)) == []
+
+
+def data(graph: Path, **changed: object) -> CorpusSettings:
+    sizes = {"sequence_tokens": 48, "batch_rows": 4, "passages": 16, "max_nodes": 8, "held_out": 0.2}
+    return CorpusSettings.model_validate({"sources": {"x": 1.0}, "graph": str(graph), **sizes, **changed})
+
+
+def documents() -> list[list[str]]:
+    return [[f"On day {n} I wanted to plant flowers.", "So I took a trowel."] for n in range(40)]
+
+
+def test_text_meets_its_facts(
+    tools_file: Path, tokenizer: Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    train = grounded_batches(data(tools_file), [iter(documents())], tokenizer, "train", 0)
+    batch = train[0]
+    assert isinstance(batch, QABatch) and batch.num_questions == 4
+    assert len(batch.graph.mention_row) >= 8 and batch.graph.edge_index.shape[1] >= 4
+    again = grounded_batches(data(tools_file), [iter(documents())], tokenizer, "train", 0)
+    assert (again[5].tokens.input_ids == train[5].tokens.input_ids).all()
+    held_out = grounded_batches(data(tools_file), [iter(documents())], tokenizer, "held_out", 0)
+    seen = {e.question.passage_text for e in train.parts[0].examples}
+    assert not seen & {e.question.passage_text for e in held_out.parts[0].examples}
+
+
+def test_text_that_names_nothing_is_refused(
+    tools_file: Path, tokenizer: Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with pytest.raises(InputError, match="mentions its concepts"):
+        grounded_batches(data(tools_file), [iter([["Nothing here."]] * 9)], tokenizer, "train", 0)
