@@ -237,7 +237,9 @@ def embed(
         print(json.dumps(report))
     else:
         print("\n".join(f"{name}: {value}" for name, value in report.items()))
-        print(f"use them with: kgqa train training/recipes/answer/fused.toml reasoner.name=ernie entities={out}")
+        print(
+            f"use them with: kgqa train training/recipes/answer/fused.toml reasoner.name=ernie entities={out}"
+        )
 
 
 # `kgqa graph import` and `kgqa graph get`: with a progress bar, and without leftovers if interrupted.

@@ -17,6 +17,7 @@ from kgqa.data.synthetic.shown_facts import shown_fact
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.linking.normalize import is_korean
 from kgqa.graph.overlay import LabelledFact
+from kgqa.graph.storage.export import PREFIXES, quoted, term
 from kgqa.language.care import turn_to
 from kgqa.language.detect import ENGLISH
 from kgqa.language.values import with_unit
@@ -273,11 +274,6 @@ def remove_answer(answer: Answer) -> list[Edit]:
 
 # Evidence and edits as Turtle.
 
-_PREFIXES = [
-    "@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .",
-    "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .",
-]
-
 
 def evidence_turtle(answer: Answer, edges: Sequence[int]) -> str:
     """Facts of an answer's evidence (rows of its edges) as Turtle, with the labels of their entities and
@@ -288,36 +284,34 @@ def evidence_turtle(answer: Answer, edges: Sequence[int]) -> str:
     named |= {
         graph.relations[r].name: graph.relations[r].words or graph.relations[r].label for _, r, _ in rows
     }
-    labels = [
-        f"{_iri(name)} rdfs:label {json.dumps(label, ensure_ascii=False)} ."
-        for name, label in sorted(named.items())
-    ]
-    facts = [
-        f"{_iri(graph.nodes[h])} {_iri(graph.relations[r].name)} {_iri(graph.nodes[t])} ." for h, r, t in rows
-    ]
-    return "\n".join([*_PREFIXES[1:], "", *labels, "", *facts, ""])
+    labels = [_label(name, label) for name, label in sorted(named.items())]
+    facts = [_fact(graph.nodes[h], graph.relations[r].name, graph.nodes[t]) for h, r, t in rows]
+    return PREFIXES + "".join([*labels, "\n", *facts])
 
 
 def edits_turtle(edits: Sequence[Edit]) -> str:
     """Edits as Turtle: added facts with labels, removed facts as reified statements of the class
     `kgqa:Removed`."""
-    lines = [*_PREFIXES, "@prefix kgqa: <https://kgqa.org/ontology#> .", ""]
+    lines = [PREFIXES]
     for edit in edits:
-        head, relation, tail = (_iri(n) for n in (edit.triple.head, edit.triple.relation, edit.triple.tail))
+        head, relation, tail = edit.triple.head, edit.triple.relation, edit.triple.tail
         if edit.added:
-            ends = zip((head, tail), edit.labels, strict=True)
-            lines += [f"{name} rdfs:label {json.dumps(label, ensure_ascii=False)} ." for name, label in ends]
-            lines.append(f"{head} {relation} {tail} .")
+            lines += [_label(name, label) for name, label in zip((head, tail), edit.labels, strict=True)]
+            lines.append(_fact(head, relation, tail))
         else:
             lines.append(
-                f"[] a kgqa:Removed ; rdf:subject {head} ; rdf:predicate {relation} ; rdf:object {tail} ."
+                f"[] a kgqa:Removed ; rdf:subject {term(head)} ; rdf:predicate {term(relation)} ; "
+                f"rdf:object {term(tail)} .\n"
             )
-    return "\n".join([*lines, ""])
+    return "".join(lines)
 
 
-def _iri(name: str) -> str:
-    safe = quote(name, safe=":/?#[]@!$&'()*+,;=%-._~")
-    return f"<{safe}>" if ":" in safe else f"<urn:kgqa:{safe}>"
+def _label(name: str, label: str) -> str:
+    return "" if name.startswith('"') else f"{term(name)} rdfs:label {quoted(label)} .\n"
+
+
+def _fact(head: str, relation: str, tail: str) -> str:
+    return f"{term(head)} {term(relation)} {term(tail)} .\n"
 
 
 # An answer as JSON, optionally with its subgraph.

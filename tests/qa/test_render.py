@@ -230,3 +230,13 @@ def test_the_facts_of_an_answer_are_turtle_too(digging: Subgraph) -> None:
     evidence = Evidence(paths=(EvidencePath((0,), (False,), 0.5),), subgraph=digging)
     answer = Answer(Question("what"), "trowel", Source.KNOWLEDGE, 0.8, (best,), evidence)
     assert len(rdflib.Graph().parse(data=evidence_turtle(answer, [0]), format="turtle")) == 4
+
+
+def test_a_value_of_the_evidence_is_a_literal(digging: Subgraph) -> None:
+    import rdflib
+
+    three = '"3"^^<http://www.w3.org/2001/XMLSchema#integer>'
+    evidence = Evidence(subgraph=replace(digging, nodes=(three, *digging.nodes[1:])))
+    answer = Answer(Question("what"), "3", Source.KNOWLEDGE, 0.8, (), evidence)
+    read = rdflib.Graph().parse(data=evidence_turtle(answer, [0]), format="turtle")
+    assert len(read) == 3 and rdflib.Literal(3) in set(read.objects())

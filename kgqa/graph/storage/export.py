@@ -18,7 +18,12 @@ from kgqa.settings import replacing
 from kgqa.types import InputError
 
 _PART = 100_000
-_WEIGHT = "https://kgqa.org/ontology#weight"
+PREFIXES = """@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+@prefix kgqa: <https://kgqa.org/ontology#> .
+
+"""
 _PLAIN = r"[^\x00-\x20<>\"{}|^`\\#]*"
 _IRI = re.compile(rf"[A-Za-z][A-Za-z0-9+.-]*:{_PLAIN}(?:#{_PLAIN})?")
 _LITERAL = re.compile(rf'"(.*)"(|@[A-Za-z]+(?:-[A-Za-z0-9]+)*|\^\^<{_PLAIN}(?:#{_PLAIN})?>)', re.DOTALL)
@@ -60,45 +65,44 @@ def _nodes(store: GraphStore) -> Iterator[tuple[int, str, str]]:
         yield from zip(ids.tolist(), store.names(ids), store.labels(ids), strict=True)
 
 
-def _text(text: str) -> str:
+def quoted(text: str) -> str:
+    """A text as a Turtle literal."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")
 
 
-def _term(name: str) -> str:
+def term(name: str) -> str:
     """Turtle term: an IRI, blank node or literal unchanged; a plain name as a URN."""
     if literal := _LITERAL.fullmatch(name):
-        return _text(literal[1]) + literal[2]
+        return quoted(literal[1]) + literal[2]
     if name.startswith("_:"):
         return name
     return f"<{name}>" if _IRI.fullmatch(name) else f"<urn:kgqa:{quote(name, safe='/')}>"
 
 
 def _turtle(store: GraphStore, file: IO[str]) -> None:
-    file.write("@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .\n")
-    file.write("@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n")
-    file.write("@prefix skos: <http://www.w3.org/2004/02/skos/core#> .\n\n")
+    file.write(PREFIXES)
     for relation in store.relations:
-        term = _term(relation.name)
-        file.write(f"{term} rdfs:label {_text(relation.label)} .\n")
+        named = term(relation.name)
+        file.write(f"{named} rdfs:label {quoted(relation.label)} .\n")
         if relation.words:
-            file.write(f"{term} <https://kgqa.org/ontology#words> {_text(relation.words)} .\n")
+            file.write(f"{named} kgqa:words {quoted(relation.words)} .\n")
     names = []
     for entity, name, label in _nodes(store):
-        names.append(_term(name))
+        names.append(term(name))
         labels = store.all_labels(entity)
         for row in labels:
             kind = "rdfs:label" if row.preferred else "skos:altLabel"
             language = f"@{row.language}" if row.language else ""
-            file.write(f"{names[-1]} {kind} {_text(row.text)}{language} .\n")
+            file.write(f"{names[-1]} {kind} {quoted(row.text)}{language} .\n")
         if not labels and label and names[-1].startswith("<urn:kgqa:"):
-            file.write(f"{names[-1]} rdfs:label {_text(label)} .\n")
+            file.write(f"{names[-1]} rdfs:label {quoted(label)} .\n")
     for head, relation_id, tail, weight in _edges(store):
-        parts = (names[head], _term(store.relations[relation_id].name), names[tail])
+        parts = (names[head], term(store.relations[relation_id].name), names[tail])
         file.write(f"{' '.join(parts)} .\n")
         if weight != 1.0:
             file.write(
                 f"[] a rdf:Statement ; rdf:subject {parts[0]} ; rdf:predicate {parts[1]} ; "
-                f"rdf:object {parts[2]} ; <{_WEIGHT}> {weight:.9g} .\n".replace("e+", "e")
+                f"rdf:object {parts[2]} ; kgqa:weight {weight:.9g} .\n".replace("e+", "e")
             )
 
 
