@@ -162,8 +162,7 @@ class Example:
 
     `choice` is an index into `question.choices`. Any of the `spans` of the passage and of the `concepts` (surface
     forms) is correct. `yes_no_label` answers a yes/no question; it is `known` if the answer is common knowledge,
-    whatever the passage says. Questions about one passage with the same `same` are paraphrases with the same
-    answer."""
+    whatever the passage says. Questions about one passage with the same `same` are paraphrases with the same answer."""
 
     question: Question
     choice: int | None = None

@@ -281,10 +281,9 @@ def import_sources(
     Files may be compressed (.gz, .zst); several are merged into one graph. A TSV has the columns head, relation, tail
     and optionally weight, or relation, head, tail; the order is taken from the header, or else inferred.
 
-    In a CSV file or sheet, each row is an entity: the first column (or --id)
-    is its name, the other headers are relations, and the file name is its
-    class. `;` separates several values, and a cell with another row's name
-    links to that entity.
+    In a CSV file or sheet, each row is an entity: the first column (or --id) is its name, the other headers are
+    relations, and the file name is its class. `;` separates several values, and a cell with another row's name links to
+    that entity.
 
     Labels are rdfs:label, skos:prefLabel, skos:altLabel and schema:name, or else derived from the IRI. Numbers, dates
     and short texts become concepts with readable labels. Statements about facts (Wikidata, rdf:Statement, RDF 1.2)

@@ -50,10 +50,9 @@ class SparqlGraph:
     Paths through a blank node become one fact of the node before it. If named graphs hold facts that the default graph
     does not, they are queried too; `graphs` restricts queries to some of them. `headers` are sent with every request.
 
-    A surface form is looked up as a label in the usual spellings (digging, Digging, Digging Tools; in
-    `language`, in English, without language), which any endpoint answers from its index. If the endpoint is small
-    (`SCAN_LIMIT`), it is also compared with all labels in lower case, and with the local names of entities without a
-    label.
+    A surface form is looked up as a label in the usual spellings (digging, Digging, Digging Tools; in `language`, in
+    English, without language), which any endpoint answers from its index. If the endpoint is small (`SCAN_LIMIT`), it
+    is also compared with all labels in lower case, and with the local names of entities without a label.
 
     Raises:
         InputError: `url` is not a valid address; later also if the endpoint does not respond.

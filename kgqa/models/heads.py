@@ -88,8 +88,7 @@ class AnswerTypeHead(nn.Module):
 
     @staticmethod
     def _best_window(scores: Tensor, batch: QABatch, none_per_window: float) -> Tensor:
-        """Scores (Q, C): of the rows (B, C) of each question, the one with the largest margin of passage over
-        none.
+        """Scores (Q, C): of the rows (B, C) of each question, the one with the largest margin of passage over none.
 
         The score of none is raised by `none_per_window` times the log of the number of windows, since the
         maximum over more windows is larger by chance alone.
@@ -106,8 +105,7 @@ class AnswerTypeHead(nn.Module):
         return scores[first] + rise
 
     def calibrate(self, scale: float = 1.0, shift: Sequence[float] = ()) -> None:
-        """Set the scale (inverse temperature) and the per-class biases of `calibrated`; the defaults change
-        nothing."""
+        """Set the scale (inverse temperature) and the per-class biases of `calibrated`; the defaults change nothing."""
         self.scale, self.shift = scale, tuple(shift) or (0.0,) * self.classes
 
     def calibrated(self, scores: Tensor) -> Tensor:
@@ -158,8 +156,7 @@ class ChoiceHead(nn.Module):
         self.known = nn.Parameter(torch.zeros(2))
 
     def forward(self, fused: ReasonerOutput, batch: QABatch, concept: Tensor) -> Tensor:
-        """Score (C,) of each row, or of each packed candidate; `concept` (N,) are the concept head's node
-        scores."""
+        """Score (C,) of each row, or of each packed candidate; `concept` (N,) are the concept head's node scores."""
         packed, text, pooled = batch.packed, fused.summary, fused.pooled
         if packed is not None:
             assert fused.packed is not None
@@ -196,8 +193,7 @@ class ChoiceHead(nn.Module):
 
 
 def of_choices(scores: Tensor, batch: QABatch) -> Tensor:
-    """Score of each choice, (Q, choices): the maximum over its windows; -1e4 where a question has fewer
-    choices."""
+    """Score of each choice, (Q, choices): the maximum over its windows; -1e4 where a question has fewer choices."""
     question, choice = batch.scored
     most = int(choice.max()) + 1 if len(choice) else 0
     # rows and candidates that are no choice (-1) go to an extra last column, which is dropped

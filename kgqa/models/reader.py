@@ -146,9 +146,8 @@ def candidate_means(tokens: Tensor, candidate_index: Tensor, packed: PackedCandi
 
 
 def yes_no_scores(candidate_scores: Tensor, batch: QABatch) -> Tensor | None:
-    """Scores (Q, 2) of yes and no, picked from those of all packed candidates (C,): the maximum over a
-    question's windows. 0 for questions for which yes and no were not packed, None if they were packed for no
-    question."""
+    """Scores (Q, 2) of yes and no, picked from those of all packed candidates (C,): the maximum over a question's
+    windows. 0 for questions for which yes and no were not packed, None if they were packed for no question."""
     packed = batch.packed
     assert packed is not None
     is_yes_no = (packed.choice < 0) & (packed.node < 0)

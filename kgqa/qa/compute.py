@@ -78,8 +78,7 @@ def compute(states: QAStates, retriever: Retriever, reader: LoadedReader) -> QAS
 def score_forms(
     questions: Sequence[Question], retriever: Retriever, reader: LoadedReader
 ) -> list[tuple[GraphFacts, list[RankedForm], Tensor]]:
-    """The candidate forms (C) of each question, with the reader's scores (C + 1,) of them and of "no form
-    fits".
+    """The candidate forms (C) of each question, with the reader's scores (C + 1,) of them and of "no form fits".
 
     Raises:
         InputError: a remote graph does not respond.
@@ -101,8 +100,7 @@ def score_forms(
 
 
 def _facts_of(graph: KnowledgeGraph) -> GraphFacts:
-    """The facts of a graph; a SPARQL endpoint itself executes forms that need too many facts to be
-    fetched."""
+    """The facts of a graph; a SPARQL endpoint itself executes forms that need too many facts to be fetched."""
     facts = GraphFacts(graph)
     if isinstance(graph, SparqlGraph):
         facts.ask = asking(facts, graph)
@@ -144,8 +142,7 @@ def execute_form(text: str, graph: KnowledgeGraph) -> Answer:
 def _read(asked: Sequence[tuple[Question, Sequence[str]]], reader: LoadedReader) -> list[Tensor]:
     """Scores (C + 1,) of each question's verbalized forms, and of "no form fits".
 
-    The first `FIRST_FORMS` are scored first, the others only if the probability of none of these reaches
-    `SURE`.
+    The first `FIRST_FORMS` are scored first, the others only if the probability of none of these reaches `SURE`.
     """
     first = [(question, phrases[:FIRST_FORMS]) for question, phrases in asked]
     scores = _scored([replace(q, choices=(*phrases, NO_FORM)) for q, phrases in first], reader)

@@ -27,17 +27,14 @@ RETIRED = ("following", "rereading", "verdicts", "silence", "computing")
 
 
 class DecisionConfig(BaseModel):
-    """Decision parameters, fitted to questions that the reader was not trained on; unknown keys are an
-    error."""
+    """Decision parameters, fitted to questions that the reader was not trained on; unknown keys are an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     calibration: Mapping[str, tuple[float, float]] = {}
-    """Platt scaling (a, b) for each `Candidate.sort`: the confidence is sigmoid(a * logit(probability) +
-    b)."""
+    """Platt scaling (a, b) for each `Candidate.sort`: the confidence is sigmoid(a * logit(probability) + b)."""
     no_answer_threshold: float | None = None
-    """No-answer threshold for open questions; None: no answer is given if "no answer" is the most probable
-    class."""
+    """No-answer threshold for open questions; None: no answer is given if "no answer" is the most probable class."""
     graph_free_weight: float = Field(0.0, ge=0, le=1)
     """Ensemble weight of the graph-free pass; open-world graphs only."""
     stated: float = Field(0.9, gt=0, lt=1)
@@ -250,19 +247,16 @@ def with_yes_no(
     return [*ranked[:1], *rest]
 
 
-# The disregard step: a yes/no question whose passage has nothing to do with it is answered without the
-# passage.
+# The disregard step: a yes/no question whose passage has nothing to do with it is answered without the passage.
 
 
 def disregard(states: QAStates, alone: Callable[[QAStates], QAStates], share: float) -> QAStates:
-    """Replace the scores of yes/no questions with an unrelated passage by those of a pass without the
-    passage.
+    """Replace the scores of yes/no questions with an unrelated passage by those of a pass without the passage.
 
-    A passage may be unrelated if it has no content word in common with the question, and the answer-type
-    classifier predicts no answer, or yes or no. Such questions are read again by `alone`, without their
-    passage, and the log-probabilities of the two passes are averaged; `share` is the weight of the second. If
-    that mean predicts yes or no, the scores of the second pass replace those of the first, and no sentence is
-    cited.
+    A passage may be unrelated if it has no content word in common with the question, and the answer-type classifier
+    predicts no answer, or yes or no. Such questions are read again by `alone`, without their passage, and the
+    log-probabilities of the two passes are averaged; `share` is the weight of the second. If that mean predicts yes or
+    no, the scores of the second pass replace those of the first, and no sentence is cited.
     """
     doubted = [n for n, state in enumerate(states) if share and _is_doubtful(state)]
     if not doubted:
@@ -282,8 +276,7 @@ def disregard(states: QAStates, alone: Callable[[QAStates], QAStates], share: fl
 
 
 def _is_doubtful(state: QAState) -> bool:
-    """Whether the passage may be unrelated to an open question that may be a yes/no question (see
-    `disregard`)."""
+    """Whether the passage may be unrelated to an open question that may be a yes/no question (see `disregard`)."""
     question = state.question
     if state.computed is not None or not state.is_open or not question.passage_text:
         return False

@@ -19,8 +19,7 @@ from kgqa.types import Answer, Candidate, EvidencePath, NodeRole, Source, Span, 
 MAX_PATHS = 16
 """Maximum number of paths that are ranked; each costs a forward pass of the fact encoder over its text."""
 MENTIONED = 0.1
-"""Added to the cosine similarity of a fact if its other end is mentioned, or if the question asks for its
-relation."""
+"""Added to the cosine similarity of a fact if its other end is mentioned, or if the question asks for its relation."""
 LONGER = 0.05
 """Penalty for a second fact."""
 

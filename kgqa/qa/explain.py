@@ -39,8 +39,7 @@ MAX_ALONE = 2
 SHARED = 0.2
 """Penalty of a path that supports the runner-up as well."""
 MAX_CHARACTERS = 6_000
-"""Budget of text that is scored again for attribution, in characters; enough for all tests of a short
-question."""
+"""Budget of text that is scored again for attribution, in characters; enough for all tests of a short question."""
 
 
 def explain(states: QAStates, is_open_world: bool) -> QAStates:
@@ -143,8 +142,7 @@ def _shares_words(state: QAState) -> bool:
 
 
 def _beginnings(text: str) -> set[str]:
-    """The first letters of the words of a text, without function words: a crude stem that inflections
-    share."""
+    """The first letters of the words of a text, without function words: a crude stem that inflections share."""
     found = (word for word, _, _ in words(text) if word not in STOP_WORDS)
     # a Korean syllable carries about as much as two Latin letters
     return {word[:2] if is_korean(word) else word[:4] for word in found}
@@ -177,8 +175,7 @@ class Scoring(NamedTuple):
 
 
 def attribute(states: QAStates, scoring: Scoring) -> QAStates:
-    """Leave-one-out attribution of evidence paths: how far the answer's log-odds drop without the facts of a
-    path.
+    """Leave-one-out attribution of evidence paths: how far the answer's log-odds drop without the facts of a path.
 
     The first path tested whose removal lowers them is ranked first. Paths are tested by their probability of
     being a reason; those shared with the runner-up get a penalty.

@@ -1,8 +1,7 @@
 """The read step: one forward pass over questions, passages and subgraphs, in one batch.
 
-Over open-world common-sense graphs irrelevant facts can mislead the reader, while its encoder knows much of
-what is relevant anyway. There the scores may be averaged with those of a second, graph-free pass (an ensemble
-of two inputs).
+Over open-world common-sense graphs irrelevant facts can mislead the reader, while its encoder knows much of what is
+relevant anyway. There the scores may be averaged with those of a second, graph-free pass (an ensemble of two inputs).
 """
 
 from __future__ import annotations
@@ -85,8 +84,7 @@ def _read(states: QAStates, reader: LoadedReader, similarity: Similarity | None)
 
 
 def _averaged(full: HeadScores, graph_free: HeadScores, share: float) -> HeadScores:
-    """Average the scores of the two passes; the rows, which evidence is taken from, stay those of the full
-    pass."""
+    """Average the scores of the two passes; the rows, which evidence is taken from, stay those of the full pass."""
     return replace(
         full,
         answer_type=(1 - share) * full.answer_type + share * graph_free.answer_type,
@@ -124,8 +122,7 @@ def _rows(number: int, state: QAState, collated: Collated, scores: Scores) -> tu
 def _packed_rows(
     number: int, state: QAState, collated: Collated, scores: Scores, packed: PackedCandidates
 ) -> tuple[ScoredRow, ...]:
-    """Split packed choices into rows of their own, each with its own subgraph, as if they had not been
-    packed."""
+    """Split packed choices into rows of their own, each with its own subgraph, as if they had not been packed."""
     # they are indexed by the packed row's edges, not by those of a choice's own subgraph
     fused = replace(scores.fused, attention=None, paths=None)
     graphs = state.subgraphs

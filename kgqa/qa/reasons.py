@@ -31,8 +31,7 @@ LEAST = 0.5
 def reasons(
     best: Candidate, question: Question, graph: Subgraph, encode: Encode | None, is_open_world: bool
 ) -> list[EvidencePath]:
-    """Paths to the answer that a person would take as its reason, best first; a path's score is that
-    probability.
+    """Paths to the answer that a person would take as its reason, best first; a path's score is that probability.
 
     Over a closed-world graph unlikely paths are kept too, since any of its facts may matter.
     """

@@ -44,8 +44,7 @@ from kgqa.types import (
 # Answers as text: their source, verbalized evidence and runners-up.
 
 _DEED = "/ReceivesAction"
-"""Suffix of ConceptNet's relation from an entity to what is done to it; no English verb joins the two in a
-sentence."""
+"""Suffix of ConceptNet's relation from an entity to what is done to it; no English verb joins the two in a sentence."""
 MIN_SHOWN = 0.02
 """Minimum probability of a runner-up to be shown."""
 MIN_BESIDE = 0.01
@@ -255,8 +254,7 @@ def _concept(linker: Linker, text: str) -> tuple[str, str]:
 
 
 def edited_facts(edits: Sequence[Edit]) -> tuple[list[LabelledFact], list[LabelledFact]]:
-    """The facts that edits add, and those that they remove; of two edits of the same fact the later one
-    counts."""
+    """The facts that edits add, and those that they remove; of two edits of the same fact the later one counts."""
     last = {(e.triple.head, e.triple.relation, e.triple.tail): e for e in edits}.values()
     added, removed = (
         [LabelledFact(e.triple, e.labels) for e in last if e.added is given] for given in (True, False)
@@ -276,8 +274,7 @@ def remove_answer(answer: Answer) -> list[Edit]:
 
 
 def evidence_turtle(answer: Answer, edges: Sequence[int]) -> str:
-    """Facts of an answer's evidence (rows of its edges) as Turtle, with the labels of their entities and
-    relations."""
+    """Facts of an answer's evidence (rows of its edges) as Turtle, with the labels of their entities and relations."""
     graph = answer.evidence.subgraph
     rows = graph.edges[list(edges)].tolist()
     named = {graph.nodes[n]: graph.labels[n] for head, _, tail in rows for n in (head, tail)}
@@ -290,8 +287,7 @@ def evidence_turtle(answer: Answer, edges: Sequence[int]) -> str:
 
 
 def edits_turtle(edits: Sequence[Edit]) -> str:
-    """Edits as Turtle: added facts with labels, removed facts as reified statements of the class
-    `kgqa:Removed`."""
+    """Edits as Turtle: added facts with labels, removed facts as reified statements of the class `kgqa:Removed`."""
     lines = [PREFIXES]
     for edit in edits:
         head, relation, tail = edit.triple.head, edit.triple.relation, edit.triple.tail
@@ -458,8 +454,7 @@ def _shown(answer: Answer, full: bool) -> dict[str, Any]:
 
 
 def shown_edges(answer: Answer, limit: int = MAX_NODES) -> list[int]:
-    """Facts worth showing: those of all paths first, then facts between the best nodes until `limit` nodes
-    are used."""
+    """Facts worth showing: those of all paths first, then facts between the best nodes until `limit` nodes are used."""
     graph = answer.evidence.subgraph
     paths = [*answer.evidence.paths, *(item.path for item in answer.items if item.path)]
     edges = list(dict.fromkeys(edge for path in paths for edge in path.steps))

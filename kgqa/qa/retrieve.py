@@ -1,5 +1,4 @@
-"""The retrieve step: subgraphs around the entities that a question mentions. Training and serving share
-it."""
+"""The retrieve step: subgraphs around the entities that a question mentions. Training and serving share it."""
 
 from __future__ import annotations
 
@@ -99,8 +98,7 @@ class Retriever:
         return self.whole if self.ablate is ABLATIONS["none"] else AblatedGraph(self.whole, self.ablate)
 
     def over(self, graph: KnowledgeGraph) -> Retriever:
-        """A retriever with the same settings over another graph; for an edited graph the label index is
-        reused."""
+        """A retriever with the same settings over another graph; for an edited graph the label index is reused."""
         same = _beneath(graph) is _beneath(self.whole)
         linker = Linker(graph, nearest=self.linker.nearest) if same else None
         below = self.dense_search if isinstance(graph, OverlayGraph) and graph.base is self.whole else None

@@ -19,8 +19,7 @@ Score = Callable[[Sequence[CandidateRow]], Tensor]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoredRow:
-    """A row that the reader scored: the question, one choice or none, a window of the passage and a
-    subgraph."""
+    """A row that the reader scored: the question, one choice or none, a window of the passage and a subgraph."""
 
     row: BatchRow
     choice: float

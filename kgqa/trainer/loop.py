@@ -225,8 +225,7 @@ def train(
     *,
     evaluate: Evaluate | None = None,
 ) -> TrainResult:
-    """Train an objective until the budget of `settings` is spent; checkpoints, log and `export/` go to
-    `folder`.
+    """Train an objective until the budget of `settings` is spent; checkpoints, log and `export/` go to `folder`.
 
     Every step is a function of (weights, seed, step): an interrupted run resumes from its latest checkpoint
     with the same order of batches and the same masks, bit-identical on a CPU. SIGTERM and SIGINT save a

@@ -1,8 +1,7 @@
 """Facts found by dense retrieval: how often an accepted answer is among the first concepts of what is retrieved.
 
-Run `python training/bench/dense_retrieval.py [ENCODER ...]`; the peer is linking and walking alone, then each
-encoder's facts
-merged with that by rank. An encoder without an index of the graph gets one first (some minutes).
+Run `python training/bench/dense_retrieval.py [ENCODER ...]`; the peer is linking and walking alone, then each encoder's
+facts merged with that by rank. An encoder without an index of the graph gets one first (some minutes).
 """
 
 from __future__ import annotations

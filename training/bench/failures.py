@@ -1,9 +1,8 @@
 """Why answers are wrong: `python training/bench/failures.py [--model FOLDER] [--show N]`.
 
-Every wrong answer to the everyday development questions is put under its first cause: nothing linked, accepted
-concept not in the graph, not retrieved, wrong source chosen (the answer-type classifier), misranked among the
-retrieved concepts, or
-misread in the passage. `--show` prints so many of them, evenly spread, to be read one by one.
+Every wrong answer to the everyday development questions is put under its first cause: nothing linked, accepted concept
+not in the graph, not retrieved, wrong source chosen (the answer-type classifier), misranked among the retrieved
+concepts, or misread in the passage. `--show` prints so many of them, evenly spread, to be read one by one.
 """
 
 from __future__ import annotations

@@ -5,10 +5,9 @@
 
 Knowledge questions of the development set, every fourth. Each fact on a shown path and each that touches the answer (16
 at most) is removed from the graph by itself, and the question is asked anew: what matters most is the fact without
-which
-the answer's probability falls most. Facts that have nothing to do with the answer tell how much of that is noise; an
-answer none of whose facts matter more is counted apart: it was known from reading, and no fact decided it.
-`--out` writes each answer with its first path, to be read. `--read` strikes nothing: it prints a table of so many right
+which the answer's probability falls most. Facts that have nothing to do with the answer tell how much of that is noise;
+an answer none of whose facts matter more is counted apart: it was known from reading, and no fact decided it. `--out`
+writes each answer with its first path, to be read. `--read` strikes nothing: it prints a table of so many right
 answers, in an order drawn by the seed, each with the second candidate and the first reason, for somebody to judge.
 """
 

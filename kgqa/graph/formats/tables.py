@@ -90,9 +90,8 @@ def read_things(
     """Facts of a table: its `header` and its rows with their line numbers.
 
     The column `identifier`, by default the first, names the entity of each row, an instance of the class `kind` if it
-    is given. The other headers are relations; several values are separated by `;`. Numbers and dates are values. A
-    text is an entity if it names another row or occurs several times in its column, and so is a number in a column
-    `..._id`.
+    is given. The other headers are relations; several values are separated by `;`. Numbers and dates are values. A text
+    is an entity if it names another row or occurs several times in its column, and so is a number in a column `..._id`.
     """
     names = [" ".join(str(cell if cell is not None else "").split()) for cell in header]
     if identifier and identifier not in names:

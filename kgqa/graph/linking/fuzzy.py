@@ -24,8 +24,7 @@ _MIX = np.uint32(2654435761)  # Knuth's multiplicative hash
 
 
 def letter_vectors(texts: Sequence[str]) -> NDArray[np.float32]:
-    """(n, 512) hashed counts of the character n-grams (n = 2 to 4) of each text; word boundaries count as
-    characters.
+    """(n, 512) hashed counts of the character n-grams (n = 2 to 4) of each text; word boundaries count as characters.
 
     Two words that share most of their n-grams have a high cosine similarity, wherever the misspelling is
     (fastText builds word vectors from such n-grams: Bojanowski et al., 2017, section 3.2).
@@ -105,8 +104,7 @@ def fuzzy_linker(graph: KnowledgeGraph) -> Linker:
 
 
 class TimedLinker:
-    """A linker that measures its own time. One is made for each call, since concurrent requests share the
-    retriever."""
+    """A linker that measures its own time. One is made for each call, since concurrent requests share the retriever."""
 
     def __init__(self, linker: Linker) -> None:
         self._linker = linker

@@ -104,8 +104,7 @@ def literal_label(value: str, datatype: str = "") -> str:
 
 
 def seconds(value: str, datatype: str = "") -> float | None:
-    """Length of an ISO 8601 duration in seconds, with mean lengths of months and years; None for other
-    values.
+    """Length of an ISO 8601 duration in seconds, with mean lengths of months and years; None for other values.
 
     >>> seconds("PT1H30M"), seconds("P2D", XSD + "duration"), seconds("P2D")
     (5400.0, 172800.0, None)
@@ -243,8 +242,7 @@ def base_key(plain: str) -> str:
     """The key that `normalise` returns, computed from a plain key."""
     tokens = plain.split()
     kept = [word for word in tokens if word not in ARTICLES] or tokens
-    # A word with a digit is its own base form: skipping the lemmatizer saves microseconds for each of
-    # millions of ids.
+    # A word with a digit is its own base form: skipping the lemmatizer saves microseconds for each of millions of ids.
     return " ".join([word if _DIGIT.search(word) else lemma(word) for word in kept])
 
 

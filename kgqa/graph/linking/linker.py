@@ -1,5 +1,4 @@
-"""Entity linking: longest match over lemmas, with phrasal verbs and verbs that are separated from their
-objects."""
+"""Entity linking: longest match over lemmas, with phrasal verbs and verbs that are separated from their objects."""
 
 from __future__ import annotations
 
@@ -111,8 +110,7 @@ def _form(word: str) -> _Form:
 
 
 def _korean_form(text: str, word: str, start: int, end: int) -> _Form:
-    """A word of a Korean text: the dictionary form from the morphological analysis comes before those by
-    rules."""
+    """A word of a Korean text: the dictionary form from the morphological analysis comes before those by rules."""
     form = _form(word)
     found = dictionary_form(text, start, end)
     return form._replace(stems=(found, *form.stems)) if found else form
@@ -270,8 +268,7 @@ class Linker:
         total = len(kept)
         for a, first in enumerate(cancellable(kept)):
             form = forms[first]
-            # a short text may be one concept as a whole even if it begins or ends with stop words: the choice
-            # "at home"
+            # a short text may be one concept as a whole even if it begins or ends with stop words: the choice "at home"
             whole = a == 0 and total <= self.max_words
             if form.stop and not whole and form.lemma not in OPENERS:
                 continue
@@ -391,8 +388,7 @@ def _uncovered(
 
 
 def _choose(text: _Words, grams: list[_Gram], found: Entities) -> list[Mention]:
-    """Mentions by greedy longest match; groups with gaps, and the words of verb phrases, may overlap
-    others."""
+    """Mentions by greedy longest match; groups with gaps, and the words of verb phrases, may overlap others."""
     matched = [(-len(run), run, ids, gapped) for run, name, gapped in grams if (ids := found[name])]
     matched.sort(key=_LONGEST_FIRST)  # then leftmost
     taken: set[int] = set()

@@ -57,8 +57,7 @@ def is_known(word: str) -> bool:
 
 @lru_cache(maxsize=50_000)
 def verb_bases(word: str) -> tuple[str, ...]:
-    """Verbs that an -ing form may belong to, other than its lemma: "building" may be a noun, or a form of
-    "build".
+    """Verbs that an -ing form may belong to, other than its lemma: "building" may be a noun, or a form of "build".
 
     Some results are no words; they match no label.
 
@@ -90,8 +89,7 @@ def local_name(name: str) -> str:
 
 
 def split_words(local: str) -> str:
-    """The words of a name in camelCase, snake_case or kebab-case; case and names with an inner capital are
-    kept.
+    """The words of a name in camelCase, snake_case or kebab-case; case and names with an inner capital are kept.
 
     >>> split_words("usedFor"), split_words("RowanMcAllister"), split_words("iPhone-case")
     ('used For', 'Rowan McAllister', 'iPhone case')
@@ -185,8 +183,7 @@ def people(text: str) -> list[tuple[int, int]]:
 
 
 def _acts(after: re.Match[str] | None) -> bool:
-    """Whether the text after a word suggests a person: a possessive 's, or a verb that looks like a past
-    form."""
+    """Whether the text after a word suggests a person: a possessive 's, or a verb that looks like a past form."""
     if after is None:
         return False
     word = after.group(1)
@@ -233,8 +230,7 @@ _START = attrgetter("start")
 class Morpheme(NamedTuple):
     """A morpheme in its plain form with its Sejong tag (NNG noun, VV verb, JKO object particle, ...).
 
-    `start` and `end` are its half-open character range in the text; the ranges of contracted morphemes
-    overlap.
+    `start` and `end` are its half-open character range in the text; the ranges of contracted morphemes overlap.
     """
 
     form: str
@@ -297,8 +293,7 @@ def _pieces(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _final(morpheme: Morpheme, after: list[Morpheme]) -> Morpheme:
-    """Correct the tag of a connective ending (EC) before a full stop or question mark to a sentence-final one
-    (EF)."""
+    """Correct the tag of a connective ending (EC) before a full stop or question mark to a sentence-final one (EF)."""
     if morpheme.tag == "EC" and (not after or after[0].tag == "SF"):
         return morpheme._replace(tag="EF")
     return morpheme
@@ -393,8 +388,7 @@ def _load_janome() -> Any:
 
 @lru_cache(maxsize=50_000)
 def conjugated(predicate: str, *endings: tuple[str, str]) -> str:
-    """Conjugate a predicate, given in dictionary form with any words before it: `endings` are forms with
-    Sejong tags.
+    """Conjugate a predicate, given in dictionary form with any words before it: `endings` are forms with Sejong tags.
 
     >>> conjugated("꽃을 심다", ("었", "EP"), ("다", "EF")), conjugated("집을 짓다", ("으려고", "EC"))
     ('꽃을 심었다', '집을 지으려고')

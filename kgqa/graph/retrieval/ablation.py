@@ -70,8 +70,7 @@ def find_ablation(name: str) -> Ablation:
     return ABLATIONS[name]
 
 
-# Paraphrased relations, a data augmentation: readers learn to read relation texts instead of a fixed
-# vocabulary.
+# Paraphrased relations, a data augmentation: readers learn to read relation texts instead of a fixed vocabulary.
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +82,7 @@ class Wordings:
 
 
 def read_paraphrases() -> dict[str, Wordings]:
-    """Paraphrases of ConceptNet's relations ("UsedFor"), keyed by the words of the local name ("used
-    for")."""
+    """Paraphrases of ConceptNet's relations ("UsedFor"), keyed by the words of the local name ("used for")."""
     tables = tomllib.loads(PARAPHRASES.read_text(encoding="utf-8"))
     return {
         split_local_name(name): Wordings(tuple(row["forward"]), tuple(row["inverse"]))

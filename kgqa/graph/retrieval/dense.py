@@ -118,8 +118,7 @@ class FactIndex:
 
 
 def nearest_concepts(hits: FactHits, ids: Ints) -> NDArray[np.float64]:
-    """(V,) highest cosine similarity of the facts found for each concept of `ids` (V,), ascending; 0 without
-    one."""
+    """(V,) highest cosine similarity of the facts found for each concept of `ids` (V,), ascending; 0 without one."""
     near = np.zeros(len(ids))
     for ends in (hits.edges.head, hits.edges.tail):
         place = locate(ends, ids)

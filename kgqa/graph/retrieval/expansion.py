@@ -106,8 +106,7 @@ def expand(
     settings: ExpansionSettings,
     also: Edges | None = None,
 ) -> Expansion:
-    """Spread `mass` (S, 1 + C) from `seeds` (S,), distinct and ascending, over two hops; the facts of hubs
-    are capped.
+    """Spread `mass` (S, 1 + C) from `seeds` (S,), distinct and ascending, over two hops; the facts of hubs are capped.
 
     The facts `also` are included whether or not they are within two hops. The graph is queried for
     `neighbours` once a hop, and once for `degrees`.
@@ -155,8 +154,7 @@ def _unmet(edges: Edges, met: Sequence[Edges]) -> Edges:
 
 
 def _frontier(edges: Edges, seeds: Ints, mass: Mass, settings: ExpansionSettings) -> Ints:
-    """The neighbours from which the second hop starts: the best of question and passage, and some of each
-    choice.
+    """The neighbours from which the second hop starts: the best of question and passage, and some of each choice.
 
     Degrees are those among the facts of the first hop, which saves a query.
     """

@@ -1,5 +1,4 @@
-"""Names of entities in another language, and alternative names: labels as facts, where the question asks for
-them."""
+"""Names of entities in another language, and alternative names: labels as facts, where the question asks for them."""
 
 from __future__ import annotations
 
@@ -38,8 +37,7 @@ def label_in(graph: KnowledgeGraph, entity: int, language: str) -> str:
 
 
 def relabelled(subgraph: Subgraph, graph: KnowledgeGraph, language: str, ids: Sequence[int]) -> Subgraph:
-    """The subgraph with labels in a given language, for concepts that have one; `ids` are the concepts' in
-    `graph`."""
+    """The subgraph with labels in a given language, for concepts that have one; `ids` are the concepts' in `graph`."""
     labels = zip(ids, subgraph.labels, strict=True)
     return replace(subgraph, labels=tuple(label_in(graph, node, language) or label for node, label in labels))
 

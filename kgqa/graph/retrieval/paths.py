@@ -1,5 +1,4 @@
-"""Best paths between concepts: within a subgraph for evidence, and over a whole graph by bidirectional
-search."""
+"""Best paths between concepts: within a subgraph for evidence, and over a whole graph by bidirectional search."""
 
 from __future__ import annotations
 
@@ -29,13 +28,11 @@ def best_paths(
     k: int = 3,
     max_hops: int = 3,
 ) -> list[EvidencePath]:
-    """The `k` cheapest simple paths from any of `sources` to `target`, cheapest first; facts are followed
-    both ways.
+    """The `k` cheapest simple paths from any of `sources` to `target`, cheapest first; facts are followed both ways.
 
-    `edges` is (E, 3) head, relation, tail as in `Subgraph.edges`; `edge_cost` (E,) is positive, 1 by default.
-    Of parallel facts only the cheapest is used, so no two paths visit the same nodes in the same order. No
-    path goes through a second source, since its part from there on is a path too. A path's score is
-    exp(-cost).
+    `edges` is (E, 3) head, relation, tail as in `Subgraph.edges`; `edge_cost` (E,) is positive, 1 by default. Of
+    parallel facts only the cheapest is used, so no two paths visit the same nodes in the same order. No path goes
+    through a second source, since its part from there on is a path too. A path's score is exp(-cost).
 
     This is A* search with the exact remaining cost as the heuristic, so only prefixes of good paths are
     extended. Raises ValueError for costs that are not positive.

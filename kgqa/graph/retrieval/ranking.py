@@ -19,8 +19,7 @@ from kgqa.graph.relation_types import is_vague
 from kgqa.graph.retrieval.expansion import Expansion, best, locate
 from kgqa.types import Edges, Ints, KnowledgeGraph, Relation
 
-# Question types: which relations a question asks for and at which end of them the answer is, by the
-# question's words.
+# Question types: which relations a question asks for and at which end of them the answer is, by the question's words.
 
 
 class _QuestionType(NamedTuple):
@@ -75,8 +74,7 @@ class AskedEnds:
 
 
 def asked_ends(question: str, relations: Sequence[Relation]) -> AskedEnds:
-    """The ends that a question asks for, by the first question type that matches; none are marked without a
-    match."""
+    """The ends that a question asks for, by the first question type that matches; none are marked without a match."""
     text = question.lower().strip()
     for kind in _question_types():
         if kind.asked.search(text):
@@ -90,8 +88,7 @@ def asked_ends(question: str, relations: Sequence[Relation]) -> AskedEnds:
 
 
 def _ends(words: str, relation_words: Sequence[set[str]]) -> NDArray[np.bool_]:
-    """(R, 2) marked ends of the relations that have one of the words: "word>" marks the head, ">word" the
-    tail."""
+    """(R, 2) marked ends of the relations that have one of the words: "word>" marks the head, ">word" the tail."""
     at_head = {word.strip(">") for word in words.split() if word.endswith(">")}
     at_tail = {word.strip(">") for word in words.split() if word.startswith(">")}
     rows = [(not at_head.isdisjoint(own), not at_tail.isdisjoint(own)) for own in relation_words]
@@ -217,8 +214,7 @@ def features(
 
 
 def filling(edges: Edges, size: int, asked: AskedEnds, weights: Mapping[str, float]) -> Scores:
-    """(size,) how much the facts of each concept show it to be of the type asked for, such as a place or a
-    tool.
+    """(size,) how much the facts of each concept show it to be of the type asked for, such as a place or a tool.
 
     Ends of `edges` are indices below `size`, or -1 for concepts that do not matter.
     """
@@ -245,9 +241,8 @@ def score_context(
 ) -> Scores:
     """Relevance (V,) of each concept to question and passage, without choices: in (0, 1], and 0 if unreached.
 
-    The expansion sees only a few facts of the concepts at its border; `neighbours` fetches more for the best
-    `count`, to determine their types. `likelihood` (V,) is the result of `type_likelihood`. See `features`
-    for the rest.
+    The expansion sees only a few facts of the concepts at its border; `neighbours` fetches more for the best `count`,
+    to determine their types. `likelihood` (V,) is the result of `type_likelihood`. See `features` for the rest.
     """
     size = len(reached.ids)
     logit = np.zeros(size) if likelihood is None else weights["kind"] * likelihood
@@ -274,9 +269,8 @@ def _bounded(logit: Scores, unreached: NDArray[np.bool_]) -> Scores:
 
 
 def score_bridges(reached: Expansion, choice: int) -> Scores:
-    """Relevance of each concept as a bridge between context and choice, 0..1: the mass that reaches it from
-    both sides, over paths of up to four facts, with hubs discounted (in the manner of Adamic and Adar,
-    2003)."""
+    """Relevance of each concept as a bridge between context and choice, 0..1: the mass that reaches it from both sides,
+    over paths of up to four facts, with hubs discounted (in the manner of Adamic and Adar, 2003)."""
     context = reached.near[:, 0] + 2 * reached.far[:, 0]
     other = reached.near[:, 1 + choice] + 2 * reached.far[:, 1 + choice]
     score = np.sqrt(context * other)

@@ -79,9 +79,8 @@ def write_index(
 
     The entities of a key are sorted by rank, then by degree. A label in another language that is also another entity's
     label in the main language, or an English word, has its key marked by `FOREIGN`: German "Gift" (poison) must not be
-    found by English "gift", nor French "lit" (bed) by "lit". `degrees`
-    is (V,), `foreign` (L,); entities in `foreign_only` (V,) have labels only in other languages, so they are also found
-    by the words of their name.
+    found by English "gift", nor French "lit" (bed) by "lit". `degrees` is (V,), `foreign` (L,); entities in
+    `foreign_only` (V,) have labels only in other languages, so they are also found by the words of their name.
     """
     found, parts = [_hashed(())], [_hashed(())]
     for start, names in _texts(folder, "name"):

@@ -47,8 +47,7 @@ subgraph."""
 LABEL_TOKENS = 8
 """Maximum number of tokens of a node or relation label."""
 ROUND = 8
-"""Row lengths are rounded up to a multiple of this, so that kernels, which are cached by shape, are
-reused."""
+"""Row lengths are rounded up to a multiple of this, so that kernels, which are cached by shape, are reused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,9 +192,8 @@ class Collator:
         facts: list[int],
         packed: Sequence[tuple[PackedCandidate, list[int]]],
     ) -> None:
-        """Append verbalized facts to a row's passage, which end the shared prefix, then the packed
-        candidates. The positions of each candidate continue from the end of the prefix, as if it were the
-        only one."""
+        """Append verbalized facts to a row's passage, which end the shared prefix, then the packed candidates. The
+        positions of each candidate continue from the end of the prefix, as if it were the only one."""
         ids, first_node = parts.ids[row], parts.rows[row].first_node + 1
         ids += facts
         prefix = len(ids)
@@ -254,8 +252,7 @@ class Collator:
         return Pieces(encoding.ids, without_blanks(text, encoding.offsets))
 
     def label_tokens(self, label: str) -> list[int]:
-        """Token ids of a label, at least one and at most `LABEL_TOKENS`. Raises InputError if the tokenizer
-        fails."""
+        """Token ids of a label, at least one and at most `LABEL_TOKENS`. Raises InputError if the tokenizer fails."""
         found = self._labels.get(label)
         if found is None:
             found = self.pieces(label).ids[:LABEL_TOKENS] or [self.separator]

@@ -25,8 +25,7 @@ class InputConfig(BaseModel):
     stride: int = Field(128, ge=0)
     """Overlap of adjacent windows, in tokens (Hugging Face's meaning of `stride`)."""
     windows: int = Field(0, ge=0)
-    """Maximum number of windows of a passage read at inference, those nearest to the question; 0 reads
-    all."""
+    """Maximum number of windows of a passage read at inference, those nearest to the question; 0 reads all."""
     facts: int = Field(0, ge=0, le=8)
     """Number of verbalized paths per choice (Xu et al., 2021)."""
     packed: bool = False
@@ -51,8 +50,7 @@ class InputConfig(BaseModel):
 
 
 def input_config_of(card: Mapping[str, Any]) -> InputConfig:
-    """The input configuration in a reader's card; older cards have its values at the top level and in
-    `recipe`.
+    """The input configuration in a reader's card; older cards have its values at the top level and in `recipe`.
 
     Raises:
         InputError: a value is invalid.

@@ -116,8 +116,7 @@ def paths_text(table: PathTable, nodes: Sequence[int], count: int) -> str:
 
 
 def nearest_facts_text(subgraph: Subgraph, count: int, nodes: Sequence[int] | None = None) -> str:
-    """Verbalize the `count` facts nearest to the question by embedding, of given nodes or of all; "" without
-    any."""
+    """Verbalize the `count` facts nearest to the question by embedding, of given nodes or of all; "" without any."""
     if not len(subgraph.near) or not count:
         return ""
     near = subgraph.near
@@ -154,8 +153,7 @@ class Pieces(NamedTuple):
 
 
 def without_blanks(text: str, offsets: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Character ranges without blanks at either end; some tokenizers include the blank before a word in its
-    token.
+    """Character ranges without blanks at either end; some tokenizers include the blank before a word in its token.
 
     >>> without_blanks("a  dog ", [(0, 1), (1, 6), (6, 7)])
     [(0, 1), (3, 6), (7, 7)]
@@ -541,8 +539,7 @@ def shortened(question: Question, subgraph: Subgraph) -> tuple[Question, Subgrap
 
 
 def around(table: PathTable, node: int, facts: int) -> Subgraph:
-    """The part of a subgraph with the best paths to a node and the node's type; the node gets the role
-    CHOICE."""
+    """The part of a subgraph with the best paths to a node and the node's type; the node gets the role CHOICE."""
     edges = {edge for path in table.paths(node, facts) for edge in path.steps}
     if (type_fact := table.type_fact(node)) is not None:
         edges.add(type_fact)
@@ -550,8 +547,7 @@ def around(table: PathTable, node: int, facts: int) -> Subgraph:
 
 
 def part_of(subgraph: Subgraph, rows: Sequence[int], nodes: Sequence[int], end: int) -> Subgraph:
-    """The part of a subgraph with the facts `rows` and, in addition, the nodes `nodes`; `end` gets the role
-    CHOICE."""
+    """The part of a subgraph with the facts `rows` and, in addition, the nodes `nodes`; `end` gets the role CHOICE."""
     some = subgraph.only(np.array(rows, dtype=np.int64))
     edges = some.edges.copy()
     kept = np.unique(np.concatenate([edges[:, 0], edges[:, 2], np.array([*nodes, end])])).astype(np.int64)

@@ -173,9 +173,8 @@ def best_walks(
         w_1(i, r) = max_e begin(j) + unary(e)
         w_k(i, r) = max_e max_s w_k-1(j, s) + transition(s, r) + unary(e)
 
-    A walk's log weight is that of its first node, plus its edges' own, plus the transitions between the kinds
-    of neighbouring edges. The state of the recurrence is (node, kind of the edge into it): O(edges x kinds) a
-    hop.
+    A walk's log weight is that of its first node, plus its edges' own, plus the transitions between the kinds of
+    neighbouring edges. The state of the recurrence is (node, kind of the edge into it): O(edges x kinds) a hop.
 
     Args:
         begin: log weight of starting at a node, (N,), -inf where no walk may start.

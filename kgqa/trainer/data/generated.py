@@ -42,8 +42,7 @@ GAP = "___"
 VAGUE = frozenset(
     {"related to", "synonym", "form of", "derived from", "similar to", "distinct from", "antonym"}
 )
-"""Relations (words of their local names) that are too vague for a sentence to determine the masked
-concept."""
+"""Relations (words of their local names) that are too vague for a sentence to determine the masked concept."""
 MIN_WORDS, MAX_WORDS = 6, 40
 """Length of a sentence that is used."""
 AT_ONCE = 256
@@ -57,9 +56,8 @@ def aligned(
 ) -> Iterator[Example]:
     """Multiple-choice questions from sentences and the graph's facts; deterministic for the same arguments.
 
-    "A ___ is a place where you can buy stamps": the masked end of the fact is the correct choice. The
-    distractors share relation and other end with it, so that the graph alone does not give the answer and the
-    sentence must be read.
+    "A ___ is a place where you can buy stamps": the masked end of the fact is the correct choice. The distractors share
+    relation and other end with it, so that the graph alone does not give the answer and the sentence must be read.
 
     Args:
         sentences: running text, one sentence each.
@@ -129,8 +127,7 @@ def _labels(
     draw: np.random.Generator,
     choices: int,
 ) -> list[str] | None:
-    """The masked concept's label, then those of distractors that the sentence does not mention; None if too
-    few."""
+    """The masked concept's label, then those of distractors that the sentence does not mention; None if too few."""
     if len(distractors) < choices:
         return None
     drawn = [hidden, *(int(e) for e in draw.permutation(distractors)[: 3 * choices] if e != hidden)]
