@@ -68,10 +68,15 @@ def go_to(page: Any, url: str) -> None:
 def visit(page: Any, address: str, form: Form, path: str = "") -> Callable[..., str]:
     """Open a page in a form; what the app says in its language, by key."""
     width, scheme, language = form
-    page.emulate_media(color_scheme=scheme)
-    page.set_viewport_size({"width": width, "height": 844 if width < 500 else 900})
+    take_form(page, width, scheme)
     go_to(page, f"{address}/{path}?lang={language}")
     return partial(text, language=language)
+
+
+def take_form(page: Any, width: int, scheme: str) -> None:
+    """Make the window as wide, and take a colour scheme; an open page follows both."""
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 844 if width < 500 else 900})
 
 
 def fits(page: Any) -> bool:

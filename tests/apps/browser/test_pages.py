@@ -15,6 +15,7 @@ from tab import (
     at_each_width,
     fits,
     settled,
+    take_form,
     violations,
     visit,
 )
@@ -51,7 +52,8 @@ def test_every_page_opens_by_its_address_and_can_be_used_by_all(
         chart.hover()  # what is pointed at has more marks
         found += violations(page, axe)
     width, scheme = (390, "dark") if form[1] == "light" else (1440, "light")
-    visit(page, address, (width, scheme, form[2]), path)
+    take_form(page, width, scheme)
+    settled(page)
     found += violations(page, axe)
     assert not found and fits(page)
 
