@@ -165,7 +165,8 @@ def test_a_busy_service_ends_within_its_grace_time() -> None:
         lines = [socket.create_connection(("127.0.0.1", port), timeout=60) for _ in range(5)]
         for line in lines:
             line.sendall(ask)
-        time.sleep(3)
+        assert b" 200 " in answered(port, b"/health"), "it is up"
+        time.sleep(0.5)
         running.send_signal(signal.SIGTERM)
         assert running.wait(15) in (0, -signal.SIGTERM)
     finally:
