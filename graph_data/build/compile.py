@@ -16,10 +16,12 @@ from graph_data.build.tables import (
     ConceptType,
     Order,
     RelationWords,
+    Scale,
     read_concept_types,
     read_labels,
     read_orders,
     read_relations,
+    read_scales,
 )
 from kgqa.graph.linking.normalize import ARTICLES, normalise, words
 from kgqa.types import InputError
@@ -92,7 +94,7 @@ def read_folder(folder: Path, relations: Path | None = None) -> SourceGraph:
     """All `*.txt` files of a folder as one graph; `relations` defaults to relations.toml in or beside it.
 
     Types are given where types.toml stands beside the relations, orders where typical.toml stands beside the folder,
-    names in other languages where labels/ does.
+    comparisons where scales.toml does, names in other languages where labels/ does.
 
     Raises InputError with file, line and remedy where a file is malformed.
     """
@@ -106,6 +108,8 @@ def read_folder(folder: Path, relations: Path | None = None) -> SourceGraph:
     concept_types = read_concept_types(relations.with_name("types.toml"))
     graph = unify([block for path in files for block in read_blocks(path, table)], table, concept_types)
     graph.orders = read_orders(folder.parent / "typical.toml")
+    for scale in read_scales(folder.parent / "scales.toml"):
+        add_scale(graph, scale)
     by_slug = {concept.slug: concept for concept in graph.concepts}
     for language, rows in read_labels(folder.parent / "labels").items():
         for slug, names in rows.items():
@@ -115,6 +119,36 @@ def read_folder(folder: Path, relations: Path | None = None) -> SourceGraph:
                 )
             by_slug[slug].labels[language] = names
     return graph
+
+
+APART = 2
+"""Levels between two things that are compared: those of neighbouring levels may be equal."""
+FURTHER = (3, 9)
+"""Levels between the first things of two levels that are compared too: chains reach every level, and stay short."""
+
+
+def add_scale(graph: SourceGraph, scale: Scale) -> None:
+    """Add a scale's comparisons: each thing with the first one `APART` levels below and above, and the first things of
+    levels further apart. Chains of these facts order any two things four levels apart, and some that are nearer.
+
+    Raises InputError for a thing that is no concept, or an unknown relation.
+    """
+    place = {surface(name): at for at, concept in enumerate(graph.concepts) for name in concept.also}
+    place |= {surface(concept.name): at for at, concept in enumerate(graph.concepts)}
+    levels = [[place.get(surface(thing), -1) for thing in level] for level in scale.levels]
+    unknown = [t for level in scale.levels for t in level if surface(t) not in place]
+    if unknown or scale.relation not in graph.relations:
+        raise InputError(f"scales.toml: no concept or relation {', '.join(unknown) or scale.relation}")
+    apart = list(zip(levels, levels[APART:], strict=False))
+    pairs = [(above, below[0]) for below, level in apart for above in level]
+    pairs += [(above[0], below) for level, above in apart for below in level]
+    pairs += [(a[0], b[0]) for n in FURTHER for b, a in zip(levels, levels[n:], strict=False)]
+    known = {(fact.head, fact.tail) for fact in graph.facts if fact.relation == scale.relation}
+    graph.facts += [
+        ConceptFact(head, scale.relation, tail, 0.5, "scales.toml")
+        for head, tail in dict.fromkeys(pairs)
+        if (head, tail) not in known
+    ]
 
 
 def unify(

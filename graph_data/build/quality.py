@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
+import networkx as nx
 import numpy as np
 
 from graph_data.build.compile import SourceGraph, surface
@@ -107,6 +108,7 @@ def examine(graph: SourceGraph, samples: int = 40) -> Report:
         "one thing, two concepts": near_duplicates(graph),
         "distinct, and no fact tells them apart": indistinguishable(graph),
         "typicality out of order": out_of_order(graph),
+        "more than itself": circular(graph),
     }
     connected, report.mean_path = _connectivity(graph, samples)
     report.share_connected = len(connected) / max(len(names), 1)
@@ -220,6 +222,17 @@ def out_of_order(graph: SourceGraph) -> list[str]:
                 f"{tail} {weight:g}" for tail, weight in zip(order.tails, order_weights, strict=True)
             )
             found.append(f"{order.head} {order.relation}: {shown}")
+    return found
+
+
+def circular(graph: SourceGraph) -> list[str]:
+    """Groups of things of which each is more than each other by chains of the same comparative relation."""
+    found = []
+    for name, relation in graph.relations.items():
+        if relation.words.endswith(" than"):
+            pairs = [(fact.head, fact.tail) for fact in graph.facts if fact.relation == name]
+            groups = [g for g in nx.strongly_connected_components(nx.DiGraph(pairs)) if len(g) > 1]
+            found += [f"{name}: {', '.join(graph.concepts[at].name for at in group)}" for group in groups]
     return found
 
 

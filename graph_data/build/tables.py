@@ -1,4 +1,4 @@
-"""The tables that stand beside a graph's source files: its relations, its types, and what is typical by order."""
+"""The tables that stand beside a graph's source files: relations, types, what is typical by order, scales."""
 
 from __future__ import annotations
 
@@ -49,6 +49,14 @@ class Order:
     tails: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A row of scales.toml: things by levels of a comparative relation, the lowest level first."""
+
+    relation: str
+    levels: tuple[tuple[str, ...], ...]
+
+
 def read_relations(path: Path) -> dict[str, RelationWords]:
     """The table of relations, by name. Raises InputError for a file that is missing or malformed."""
     if not path.exists():
@@ -74,6 +82,21 @@ def read_orders(path: Path) -> list[Order]:
         return found
 
     return _read(path, "typical", orders)
+
+
+def read_scales(path: Path) -> list[Scale]:
+    """The rows `[[scale]]` of a table of scales; none where there is no such file.
+
+    Raises InputError where it is malformed.
+    """
+
+    def scales(table: dict[str, Any]) -> list[Scale]:
+        found = [Scale(row["relation"], tuple(map(tuple, row["levels"]))) for row in table.get("scale", [])]
+        if empty := next((scale for scale in found if len(scale.levels) < 2 or not all(scale.levels)), None):
+            raise ValueError(f"{empty.relation} has fewer than two levels, or an empty one")
+        return found
+
+    return _read(path, "scales", scales)
 
 
 def read_labels(folder: Path) -> dict[str, dict[str, list[str]]]:

@@ -168,14 +168,14 @@ def _degree(text: str) -> tuple[Scale, int, int, int, str, bool] | None:
     tokens = list(_TOKEN.finditer(text))
     for match, after in zip_longest(tokens, tokens[1:]):
         word, following = match[0].lower(), after[0].lower() if after else ""
-        scale, sign = _scale_of(word)
+        scale, sign = scale_of(word)
         if scale is None or word == "expensive":
             continue
         if word in ("first", "last") and following and following not in _PREPOSITIONS:
             continue
         end, noun = match.end(), ""
         if scale.name == "amount" and after and following not in _PREPOSITIONS | {"than"}:
-            other, _ = _scale_of(following)
+            other, _ = scale_of(following)
             noun = "" if other or not content(following) else following
             scale, end = other or scale, after.end()  # more expensive, more cups
         if scale.name == "time" and re.search(r"\bborn\b", text):
@@ -189,7 +189,7 @@ def _degree(text: str) -> tuple[Scale, int, int, int, str, bool] | None:
 _PREPOSITIONS = frozenset({"of", "in", "at", "to", "on", "for", "from", "with"})
 
 
-def _scale_of(word: str) -> tuple[Scale | None, int]:
+def scale_of(word: str) -> tuple[Scale | None, int]:
     """The scale of a comparative, and its direction (1 or -1); None and 0 for any other word."""
     for scale in _scales().values():
         if word in scale.more | scale.less:
@@ -293,7 +293,7 @@ def _is_bare(quantity: Quantity) -> bool:
 def _is_difference(passage: str, at: int) -> bool:
     """Whether the amount that ends there is a difference: "two years older"."""
     after = _DIFFERENCE.match(passage, at)
-    return after is not None and _scale_of(after[1])[0] is not None
+    return after is not None and scale_of(after[1])[0] is not None
 
 
 def _clauses(passage: str, group: Sequence[Amount]) -> list[Clause] | None:
@@ -343,7 +343,7 @@ def by_words(passage: str, asked: Comparison) -> Order | None:
     subject = None
     for match in _TOKEN.finditer(passage):
         word, (at, behind) = match[0].lower(), match.span()
-        scale, sign = _scale_of(word)
+        scale, sign = scale_of(word)
         if scale is not asked.scale or word.endswith("st"):
             continue
         start = max((e for _, e in ends if e <= at), default=0)

@@ -20,9 +20,8 @@ from kgqa.qa.verify import verify
 def default_pipeline(
     retriever: Retriever, reader: LoadedReader, decision: DecisionConfig, english: LoadedReader | None = None
 ) -> tuple[Step, ...]:
-    """The default steps: retrieve a subgraph, execute logical forms, compute amounts, score the rest with the reader
-    (concepts with the `english` one too), ignore an unrelated passage, compare two things of it, decide, select
-    and test evidence, answer a yes/no question by a fact that states it, split spans, attribute the answer."""
+    """The default steps: retrieve, execute forms, compute amounts, score the rest (concepts with the `english` reader
+    too), ignore an unrelated passage, compare its things, decide, test evidence, tell what facts state, attribute."""
     found = partial(retrieve, retriever=retriever)
     computed = partial(compute, retriever=retriever, reader=reader)
     graph_free = decision.graph_free(retriever.graph)
@@ -30,6 +29,7 @@ def default_pipeline(
     reading = partial(read, reader=reader, graph_free=graph_free, similarity=retriever.similarity)
     deciding = partial(decide, decision=decision, closed_world=retriever.graph.closed_world)
     in_english = partial(read, reader=english or reader)
+    stating = partial(verify, decision=decision, graph=retriever.graph)
     glosses = partial(gloss, graph=retriever.graph, language=retriever.language_of, share=decision.gloss)
     explaining = partial(explain, is_open_world=not retriever.graph.closed_world)
 
@@ -47,7 +47,7 @@ def default_pipeline(
         Step("decide", "scores", "candidates best", deciding),
         Step("explain", "best", "evidence", explaining),
         Step("ground", "best evidence", "source evidence", partial(ground, deciding=(alone, deciding))),
-        Step("verify", "best evidence", "best source evidence", partial(verify, decision=decision)),
+        Step("verify", "best evidence", "best source evidence", stating),
         Step("aggregate", "best", "items", aggregate),
         Step("attribute", "candidates evidence", "evidence", partial(attribute, scoring=scoring)),
     )

@@ -1,54 +1,87 @@
-"""The verify step: if a fact of the graph states a yes/no question in the same words, that fact answers it."""
+"""The verify step: if a fact of the graph states a yes/no question in the same words, that fact answers it, and a chain
+of comparative facts answers a comparison."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from kgqa.graph.linking.normalize import words
 from kgqa.language.overlap import content
+from kgqa.qa.chains import by_chain
 from kgqa.qa.decide import DecisionConfig
 from kgqa.qa.evidence import is_informative
+from kgqa.qa.logical_forms.graph_facts import edge_of, ids, with_facts
 from kgqa.qa.logical_forms.mentions import asks_truth
 from kgqa.qa.render import sentence
-from kgqa.qa.state import QAState, QAStates
-from kgqa.types import NO, YES, Candidate, Evidence, EvidencePath, NodeRole, Relation, Source, Subgraph
+from kgqa.qa.state import ComputedAnswer, QAState, QAStates
+from kgqa.types import (
+    NO,
+    YES,
+    Candidate,
+    Evidence,
+    EvidencePath,
+    KnowledgeGraph,
+    NodeRole,
+    Relation,
+    Source,
+    Subgraph,
+)
 
 _NEGATION = re.compile(r"\b(?:not|no|never|cannot)\b|n't\b", re.IGNORECASE)
 _NEUTRAL = re.compile(r"an?|the|is|are|am|be|do|does|can|have|has|in|at|on|of|to|not|no|never|cannot")
 """Words of a question that a fact need not have: articles, auxiliaries, prepositions of place, negations."""
 
 
-def verify(states: QAStates, decision: DecisionConfig = DecisionConfig()) -> QAStates:
-    """Answer a yes/no question by a fact that states it, or states its negation, unless the passage answers it.
+def verify(
+    states: QAStates, decision: DecisionConfig = DecisionConfig(), graph: KnowledgeGraph | None = None
+) -> QAStates:
+    """Answer a yes/no question by a fact that states it, or states its negation, and a comparison of two things by the
+    comparative facts of `graph`, unless the passage answers it.
 
     The fact joins two mentions in the order of the question, from head to tail or by its relation's inverse, and
     contains all words of the question except `_NEUTRAL` ones. A comparative in the opposite order counts as a negation.
     If facts contradict each other, none is used.
     """
-    return tuple(_verified(state, decision.stated) for state in states)
+    return tuple(_verified(state, decision.stated, graph) for state in states)
 
 
-def _verified(state: QAState, confidence: float) -> QAState:
+def _verified(state: QAState, confidence: float, graph: KnowledgeGraph | None) -> QAState:
     question = state.question
-    if state.computed is not None or not state.is_open or not asks_truth(question.text):
+    if state.computed is not None or not state.is_open:
         return state
     if question.passage_text and (
         state.source is Source.PASSAGE or state.source is Source.NONE and related(state)
     ):
         return state
-    found = dict(stating(question.text, state.subgraph))
-    if len(set(found.values())) != 1:
+    found = dict(stating(question.text, state.subgraph)) if asks_truth(question.text) else {}
+    if len(set(found.values())) == 1:
+        edge, agrees = next(iter(found.items()))
+        best = Candidate(YES if agrees else NO, Source.KNOWLEDGE, confidence)
+        return _answered(state, best, state.subgraph, [(edge, True)])
+    if found or graph is None or not (chain := by_chain(question.text, state.subgraph, graph)):
         return state
-    edge, agrees = next(iter(found.items()))
-    best = Candidate(YES if agrees else NO, Source.KNOWLEDGE, confidence)
+    subgraph = with_facts(state.subgraph, graph, [fact for fact, _ in chain.steps])
+    steps = [(edge_of(subgraph, graph, fact), forward) for fact, forward in chain.steps]
+    concept = None if chain.entity is None else graph.names(ids([chain.entity]))[0]
+    best = Candidate(chain.text, Source.KNOWLEDGE, confidence, concept=concept)
+    return _answered(state, best, subgraph, steps)
+
+
+def _answered(
+    state: QAState, best: Candidate, subgraph: Subgraph, steps: Sequence[tuple[int, bool]]
+) -> QAState:
+    """The state with an answer by these facts, rows of the subgraph's edges with their directions."""
+    edges, forward = zip(*steps, strict=True)
+    confidence = best.score
     others = (replace(c, score=c.score * (1 - confidence)) for c in state.candidates if c.text != best.text)
     evidence = Evidence(
-        paths=(EvidencePath((edge,), (True,), confidence),), subgraph=state.subgraph, score=confidence
+        paths=(EvidencePath(edges, forward, confidence),), subgraph=subgraph, score=confidence
     )
     return replace(
         state,
+        computed=ComputedAnswer(best, evidence),
         best=best,
         candidates=(best, *others),
         source=best.source,

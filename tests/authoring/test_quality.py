@@ -6,17 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from graph_data.build.compile import SourceGraph, read_folder
+from graph_data.build.compile import SourceGraph, add_scale, read_folder
 from graph_data.build.quality import (
     Report,
+    circular,
     draw,
     examine,
     indistinguishable,
     near_duplicates,
     out_of_order,
 )
-from graph_data.build.tables import Order
+from graph_data.build.tables import Order, Scale
 from kgqa.settings import GRAPHS
+from kgqa.types import InputError
 
 DATA = GRAPHS
 
@@ -115,3 +117,27 @@ def test_typicality_is_tested_by_order(tmp_path: Path) -> None:
         "swim HasInstrument: fin 0",
     ]
     assert "typicality out of order: 2" in examine(graph).text()
+
+
+def test_nothing_is_more_than_itself(tmp_path: Path) -> None:
+    text = "ant\n  IsA: animal\ncat\n  LargerThan: ant\ndog\n  LargerThan: cat\nlorry\n  LargerThan: dog\n"
+    graph = built(tmp_path, text)
+    assert not circular(graph)
+    add_scale(graph, Scale("LargerThan", (("lorry",), ("dog",), ("ant",))))
+    assert [sorted(line.removeprefix("LargerThan: ").split(", ")) for line in circular(graph)] == [
+        ["ant", "cat", "dog", "lorry"]
+    ]
+    with pytest.raises(InputError, match=r"scales.toml: no concept or relation yeti"):
+        add_scale(graph, Scale("LargerThan", (("ant",), ("yeti",))))
+
+
+def test_a_scale_compares_things_two_levels_apart(tmp_path: Path) -> None:
+    names = ["flea", "ant", "mouse", "rat", "cat"]
+    graph = built(tmp_path, "".join(f"{name}\n  IsA: animal\n" for name in names))
+    add_scale(graph, Scale("LargerThan", (("ant", "flea"), ("mouse",), ("cat", "rat"))))
+    larger = {
+        (graph.concepts[fact.head].label, graph.concepts[fact.tail].label)
+        for fact in graph.facts
+        if fact.relation == "LargerThan"
+    }
+    assert larger == {("cat", "ant"), ("rat", "ant"), ("cat", "flea")}

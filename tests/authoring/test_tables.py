@@ -1,4 +1,4 @@
-"""Tables of relations, types and orders are read, and those of the shipped graph say all that they must."""
+"""Tables of relations, types, orders and scales are read, and those of the shipped graph say all that they must."""
 
 from __future__ import annotations
 
@@ -6,7 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from graph_data.build.tables import Order, read_concept_types, read_labels, read_orders, read_relations
+from graph_data.build.tables import (
+    Order,
+    Scale,
+    read_concept_types,
+    read_labels,
+    read_orders,
+    read_relations,
+    read_scales,
+)
 from kgqa.settings import GRAPHS, RELATIONS
 from kgqa.types import InputError
 
@@ -49,6 +57,16 @@ def test_orders_are_read_from_a_table(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="dig HasInstrument has fewer than two tails"):
         read_orders(path)
     assert len(read_orders(GRAPHS / "typical.toml")) >= 30
+
+
+def test_scales_are_read_from_a_table(tmp_path: Path) -> None:
+    path = tmp_path / "scales.toml"
+    assert read_scales(path) == []
+    path.write_text('[[scale]]\nrelation = "LargerThan"\nlevels = [["ant", "flea"], ["cat"]]\n')
+    assert read_scales(path) == [Scale("LargerThan", (("ant", "flea"), ("cat",)))]
+    path.write_text('[[scale]]\nrelation = "LargerThan"\nlevels = [["ant"], []]\n')
+    with pytest.raises(InputError, match="LargerThan has fewer than two levels, or an empty one"):
+        read_scales(path)
 
 
 def test_names_in_other_languages(tmp_path: Path) -> None:
