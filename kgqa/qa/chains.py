@@ -12,6 +12,7 @@ from kgqa.qa.compare import Comparison, comparison_of, scale_of
 from kgqa.qa.logical_forms.graph_facts import FactRow, ids
 from kgqa.types import NO, YES, KnowledgeGraph, NodeRole, Relation, Subgraph
 
+_HEDGES = content("usually normally generally typically mostly often always")
 MOST_FACTS = 12
 """Maximum length of a chain."""
 
@@ -71,13 +72,14 @@ def _entities(
 ) -> frozenset[int]:
     """The entities that a thing of the question names as a whole, but for a verb of the scale ("a cheetah run")."""
     start = question.find(thing)
+    empty = asked.scale.verbs | asked.scale.beside | _HEDGES
     named = {
         link.node
         for link in subgraph.links
         if link.part is NodeRole.QUESTION
         and start <= link.start
         and link.end <= start + len(thing)
-        and content(thing) - content(question[link.start : link.end]) <= asked.scale.verbs
+        and content(thing) - content(question[link.start : link.end]) <= empty
     }
     return frozenset(graph.ids([subgraph.nodes[node] for node in named]).tolist()) - {-1}
 

@@ -49,6 +49,8 @@ class Scale(NamedTuple):
     """Kinds of quantities that increase with the scale."""
     falls: frozenset[str]
     """Kinds of quantities that decrease with the scale."""
+    beside: frozenset[str]
+    """Verbs that add nothing to the comparative: to run faster."""
 
 
 class Comparison(NamedTuple):
@@ -98,7 +100,7 @@ def _scales() -> dict[str, Scale]:
 
 _AUX = re.compile(r"\b(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would)\b", re.IGNORECASE)
 _CHOICE = re.compile(r"\b(?:who|whom|whose|which|what|where)\b", re.IGNORECASE)
-_EITHER = re.compile(r"[,:;—-]\s*([^,?]+),? or ([^,?]+)\?$")
+_EITHER = re.compile(r"[,:;—-]\s*([^,?]+),? or ([^,?]+)\??$")
 _OTHER = re.compile(
     r"\b(?:not?|second|third|next|neither|nor|how|why|when|at least|at most|as|often|or|one of)\b|n't\b",
     re.IGNORECASE,

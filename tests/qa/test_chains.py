@@ -52,6 +52,7 @@ def state_of(graph: GraphStore, question: str, passage: str = "") -> QAState:
         ("Is a mouse smaller than an elephant?", "yes", 2),
         ("Which is smaller, an elephant or a mouse?", "mouse", 2),
         ("Which is larger, an elephant or a mouse?", "elephant", 2),
+        ("which is usually larger, an elephant or a mouse", "elephant", 2),
         ("Is soup hotter than ice?", "yes", 1),
         ("Can a cheetah run faster than a dog?", "yes", 1),
     ],
