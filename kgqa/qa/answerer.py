@@ -15,11 +15,13 @@ from kgqa.graph.overlay import LabelledFact
 from kgqa.graph.retrieval.ablation import Ablation
 from kgqa.language.care import harm_of
 from kgqa.language.detect import ENGLISH, KOREAN, question_language
+from kgqa.language.overlap import content
 from kgqa.language.wording import relation_in, verdicts
 from kgqa.limits.cancellation import check_cancelled
 from kgqa.models.dense_retrieval import open_fact_encoder
 from kgqa.models.language_model import open_relevance
 from kgqa.models.load import LoadedReader, open_reader
+from kgqa.qa.alternatives import alternatives
 from kgqa.qa.decide import DecisionConfig
 from kgqa.qa.explain import Scoring, log_odds, log_odds_drops, near_edges, probability
 from kgqa.qa.pipeline import default_pipeline
@@ -430,11 +432,33 @@ class Answerer:
         harms = [harm_of(question) for question in questions]
         asked = [question for question, harm in zip(questions, harms, strict=True) if not harm]
         states = tuple(QAState(self.read_as(q), is_translated=self._translates(q)) for q in asked)
-        found = iter(self._given(run(steps, states, watch) if states else states, asked))
+        found = iter(self._given(self._run(steps, states, watch) if states else states, asked))
         return [
             self._unread(question, harm) if harm else next(found)
             for question, harm in zip(questions, harms, strict=True)
         ]
+
+    def _run(
+        self, steps: Sequence[Step], states: QAStates, watch: Callable[[str], object] | None
+    ) -> QAStates:
+        """The states after the steps. A question that offers alternatives ("a fork or a spoon?") and is answered by
+        something else is asked again with these as choices, unless its passage leaves it open."""
+        states = run(steps, states, watch)
+        again = {n: choices for n, state in enumerate(states) if (choices := self._choices(state))}
+        asked = tuple(QAState(replace(states[n].question, choices=c)) for n, c in again.items())
+        chosen = dict(zip(again, run(steps, asked, watch) if asked else asked, strict=True))
+        return tuple(chosen.get(n, state) for n, state in enumerate(states))
+
+    def _choices(self, state: QAState) -> tuple[str, ...]:
+        """The alternatives that a question offers in English, if its answer is none of them."""
+        question, best = state.question, state.best
+        is_open = not question.choices and not self.graph.closed_world and not state.is_translated
+        left_open = question.passage_text and (best is None or state.source is Source.NONE)
+        if not is_open or left_open or state.computed is not None or self._language(question) != ENGLISH:
+            return ()
+        offered = alternatives(question.text)
+        told = content(best.text) if best else frozenset()
+        return () if any(told and told <= content(choice) for choice in offered) else offered
 
     def _unread(self, question: Question, harm: str) -> Answer:
         """The answer without text to a question about harm."""

@@ -16,6 +16,7 @@ import pytest
 import torch
 
 import kgqa
+from kgqa.graph.storage.store import GraphStore
 from kgqa.limits.cancellation import cancel_when, check_cancelled
 from kgqa.models.load import LoadedReader
 from kgqa.models.reader import Reader, save_reader
@@ -25,6 +26,7 @@ from kgqa.qa.decide import DecisionConfig
 from kgqa.qa.pipeline import default_pipeline
 from kgqa.qa.retrieve import Retriever
 from kgqa.qa.state import QAState, QAStates, Step
+from kgqa.types import Candidate, Passage, Question, Source, Triple
 from kgqa.types import Candidate, Passage, Question, Source
 
 PACKAGE = Path(kgqa.__file__).parent
@@ -118,6 +120,30 @@ def test_a_stage_is_added_from_outside_and_another_left_out(answerer: Answerer) 
     answer = other.answer(QUESTIONS[0])
     assert answer.confidence == 1.0 and "sure" in answer.timing_ms and "attribute" not in answer.timing_ms
     assert other.with_edits().answer(QUESTIONS[0]).confidence == 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "source", "passage", "choices"),
+    [
+        ("yes", Source.KNOWLEDGE, "", ("a fork", "a spoon")),
+        ("spoon", Source.KNOWLEDGE, "", ()),  # one of them already
+        (None, Source.NONE, "", ("a fork", "a spoon")),
+        (None, Source.NONE, "It was late.", ()),  # the passage leaves it open
+    ],
+)
+def test_alternatives_become_choices(
+    answerer: Answerer, text: str | None, source: Source, passage: str, choices: tuple[str, ...]
+) -> None:
+    def settled(states: QAStates) -> QAStates:
+        best = Candidate(text or "", source, 0.6)
+        return tuple(replace(state, best=best, candidates=(best,), source=source) for state in states)
+
+    settle = Step("settle", "question", "best", settled)
+    known = GraphStore.from_triples([Triple("soup", "eaten with", "spoon")])
+    known.closed_world = False
+    other = Answerer(answerer.reader, answerer.retriever.over(known), pipeline=lambda *_: [settle])
+    (answer,) = other.answer_many([Question("Do you eat soup with a fork or a spoon?", (), Passage(passage))])
+    assert answer.question.choices == choices
 
 
 CONTRACTS = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
