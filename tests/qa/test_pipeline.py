@@ -27,7 +27,6 @@ from kgqa.qa.pipeline import default_pipeline
 from kgqa.qa.retrieve import Retriever
 from kgqa.qa.state import QAState, QAStates, Step
 from kgqa.types import Candidate, Passage, Question, Source, Triple
-from kgqa.types import Candidate, Passage, Question, Source
 
 PACKAGE = Path(kgqa.__file__).parent
 PASSAGE = Passage("I want to plant flowers so I dug the ground.")
