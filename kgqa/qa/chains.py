@@ -1,22 +1,28 @@
-"""Chains of comparative facts: a whale is larger than a car and a car than a cat, so a whale is larger than a cat."""
+"""Answers by chains of facts: a whale is larger than a car and a car than a cat, so a whale is larger than a cat; a dog
+is a mammal and a mammal an animal, so a dog is an animal."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-import numpy as np
-
+from kgqa.graph.linking.normalize import words
+from kgqa.graph.relation_types import is_subclass_relation
 from kgqa.language.overlap import content
 from kgqa.qa.compare import Comparison, comparison_of, scale_of
 from kgqa.qa.logical_forms.graph_facts import FactRow, ids
 from kgqa.types import NO, YES, KnowledgeGraph, NodeRole, Relation, Subgraph
 
 _HEDGES = content("usually normally generally typically mostly often always")
+_KIND = content("kind type sort kinds types sorts really actually also")
+_IS = re.compile(r"(?:is|are|was|were)\b", re.IGNORECASE)
+_WHAT_IS = re.compile(r"(?:what|who)(?:'s|’s| is| are)\b", re.IGNORECASE)
+NEGATION = re.compile(r"\b(?:not|no|never|cannot)\b|n't\b", re.IGNORECASE)
 MOST_FACTS = 12
-"""Maximum length of a chain."""
-
-
+"""Maximum length of a chain of comparisons."""
+MOST_CLASSES = 5
+"""Maximum length of a chain of classes."""
 Step = tuple[FactRow, bool]
 
 
@@ -37,7 +43,9 @@ def by_chain(question: str, subgraph: Subgraph, graph: KnowledgeGraph) -> Chaine
     if asked is None or len(asked.things) != 2 or asked.noun:
         return None
     signs = {number: sign for number, r in enumerate(graph.relations) if (sign := _sign(r, asked))}
-    first, second = (_entities(thing, question, subgraph, graph, asked) for thing in asked.things)
+    empty = asked.scale.verbs | asked.scale.beside | _HEDGES
+    spans = [(start := question.find(thing), start + len(thing)) for thing in asked.things]
+    first, second = (_named(question, span, subgraph, graph, empty) for span in spans)
     if not signs or not first or not second or first & second:
         return None
     down, up = _chain(graph, first, second, signs), _chain(graph, second, first, signs)
@@ -50,68 +58,138 @@ def by_chain(question: str, subgraph: Subgraph, graph: KnowledgeGraph) -> Chaine
     return Chained(YES if bool(down) == (asked.sign > 0) else NO, found)
 
 
-def _above(fact: FactRow, forward: bool) -> int:
-    return fact.head if forward else fact.tail
+def by_class(question: str, subgraph: Subgraph, graph: KnowledgeGraph) -> Chained | None:
+    """The answer to "Is a dog an animal?": yes if facts lead from the first class up to the second, no if to a class
+    that is stated not to be of the second; None for other questions, or if no facts say so."""
+    classes, denied = _class_relations(graph)
+    text = question.rstrip("?.! ")
+    verb = _IS.match(text)
+    if not classes or verb is None or NEGATION.search(text):
+        return None
+    for blank in re.finditer(r"\s", text[verb.end() :]):
+        cut = verb.end() + blank.start()
+        narrow = _named(question, (verb.end(), cut), subgraph, graph)
+        wide = _named(question, (cut, len(text)), subgraph, graph, _KIND)
+        if narrow and wide and not narrow & wide:
+            for last in (classes, denied):
+                if chain := _chain(graph, narrow, wide, classes, MOST_CLASSES, last):
+                    return Chained(YES if last is classes else NO, chain)
+    return None
 
 
-def _below(fact: FactRow, forward: bool) -> int:
-    return fact.tail if forward else fact.head
+def class_of(question: str, subgraph: Subgraph, graph: KnowledgeGraph) -> Chained | None:
+    """The answer to "What is a trowel?": the class of the thing by the heaviest fact; None for other questions."""
+    classes, _ = _class_relations(graph)
+    text = question.rstrip("?.! ")
+    asked = _WHAT_IS.match(text)
+    if not classes or asked is None:
+        return None
+    things = _named(question, (asked.end(), len(text)), subgraph, graph)
+    facts = [fact for fact in _facts(graph, things) if fact.relation in classes and fact.head in things]
+    if not facts:
+        return None
+    best = max(facts, key=lambda fact: fact.weight)
+    return Chained(graph.labels(ids([best.tail]))[0], [(best, True)], best.tail)
 
 
 def _sign(relation: Relation, asked: Comparison) -> int:
     """1 if the head of a comparative relation is higher on the scale that is asked for, -1 if it is lower, else 0."""
-    words = relation.words.split()
-    if len(words) < 2 or words[-1] != "than":
+    *_, comparative, than = ["", "", *relation.words.split()]
+    if than != "than":
         return 0
-    scale, sign = scale_of(words[-2])
+    scale, sign = scale_of(comparative)
     return sign if scale is asked.scale else 0
 
 
-def _entities(
-    thing: str, question: str, subgraph: Subgraph, graph: KnowledgeGraph, asked: Comparison
+def _class_relations(graph: KnowledgeGraph) -> tuple[dict[int, int], dict[int, int]]:
+    """The relations from a class to a wider one, and those that deny it ("is no kind of"), each with sign 1."""
+    relations = list(enumerate(graph.relations))
+    classes = {number: 1 for number, relation in relations if is_subclass_relation(relation)}
+    wordings = {graph.relations[number].words for number in classes}
+    denied = [n for n, r in relations if NEGATION.search(r.words) and NEGATION.sub("a", r.words) in wordings]
+    return classes, dict.fromkeys(denied, 1)
+
+
+def _named(
+    question: str,
+    span: tuple[int, int],
+    subgraph: Subgraph,
+    graph: KnowledgeGraph,
+    empty: frozenset[str] = frozenset(),
 ) -> frozenset[int]:
-    """The entities that a thing of the question names as a whole, but for a verb of the scale ("a cheetah run")."""
-    start = question.find(thing)
-    empty = asked.scale.verbs | asked.scale.beside | _HEDGES
-    named = {
-        link.node
+    """The entities that a part of the question names as a whole, but for `empty` words."""
+    start, end = span
+    rest = content(question[start:end]) - empty
+    mentions = {
+        link.node: question[link.start : link.end]
         for link in subgraph.links
         if link.part is NodeRole.QUESTION
         and start <= link.start
-        and link.end <= start + len(thing)
-        and content(thing) - content(question[link.start : link.end]) <= empty
+        and link.end <= end
+        and rest <= content(question[link.start : link.end])
     }
-    return frozenset(graph.ids([subgraph.nodes[node] for node in named]).tolist()) - {-1}
+    entities = graph.ids([subgraph.nodes[node] for node in mentions]).tolist()
+    named = zip(entities, mentions.values(), strict=True)
+    return frozenset(entity for entity, mention in named if entity >= 0 and _is_label(mention, entity, graph))
+
+
+def _is_label(mention: str, entity: int, graph: KnowledgeGraph) -> bool:
+    """Whether one of the entity's labels has all words of a mention: "dog's favourite food" is not only dog food."""
+    labels = [content(label.text) for label in graph.all_labels(entity)]
+    asked = [forms for word, _, _ in words(mention) if (forms := content(word))]
+    return any(all(forms & label for forms in asked) for label in labels)
+
+
+def _facts(graph: KnowledgeGraph, entities: Iterable[int]) -> list[FactRow]:
+    """All facts of some entities."""
+    edges = graph.neighbours(ids(sorted(entities)))
+    return [FactRow(*row) for row in zip(*(column.tolist() for column in edges), strict=True)]
 
 
 def _chain(
-    graph: KnowledgeGraph, higher: frozenset[int], lower: frozenset[int], signs: Mapping[int, int]
+    graph: KnowledgeGraph,
+    higher: frozenset[int],
+    lower: frozenset[int],
+    signs: Mapping[int, int],
+    most: int = MOST_FACTS,
+    last: Mapping[int, int] | None = None,
 ) -> list[Step]:
     """A shortest chain of facts from a higher entity down to a lower one, each with whether it is followed from head to
-    tail; empty if there is none."""
+    tail; empty if there is none.
+
+    The sign of a relation is 1 if its heads are higher. The last fact has a relation of `last`, by default of `signs`.
+    """
+    last = signs if last is None else last
+    used = {**signs, **last}
     reached: dict[int, Step | None] = dict.fromkeys(higher)
-    frontier = sorted(higher)
-    for _ in range(MOST_FACTS):
-        edges = graph.neighbours(ids(frontier))
-        kept = np.isin(edges.relation, list(signs))
-        rows = zip(*(column[kept].tolist() for column in edges), strict=True)
-        inside, frontier = set(frontier), []
-        for fact in (FactRow(*row) for row in rows):
-            forward = signs[fact.relation] > 0
-            below = _below(fact, forward)
-            if _above(fact, forward) in inside and below not in reached:
-                reached[below] = fact, forward
-                frontier.append(below)
-        if met := next((entity for entity in frontier if entity in lower), None):
-            return _walked(reached, met)
+    frontier = set(higher)
+    for _ in range(most):
+        steps = [(fact, used[fact.relation] > 0) for fact in _facts(graph, frontier) if fact.relation in used]
+        steps = [step for step in steps if _above(*step) in frontier]
+        if met := next((s for s in steps if s[0].relation in last and _below(*s) in lower), None):
+            return [*_walked(reached, _above(*met)), met]
+        frontier = set()
+        for step in steps:
+            if step[0].relation in signs and _below(*step) not in reached:
+                reached[_below(*step)] = step
+                frontier.add(_below(*step))
         if not frontier:
             break
     return []
 
 
 def _walked(reached: Mapping[int, Step | None], entity: int) -> list[Step]:
+    """The steps that lead from a first entity to one that was reached."""
     found: list[Step] = []
     while step := reached[entity]:
         found.append(step)
         entity = _above(*step)
     return found[::-1]
+
+
+def _above(fact: FactRow, forward: bool) -> int:
+    return fact.head if forward else fact.tail
+
+
+def _below(fact: FactRow, forward: bool) -> int:
+    return fact.tail if forward else fact.head

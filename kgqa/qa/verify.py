@@ -1,5 +1,5 @@
-"""The verify step: if a fact of the graph states a yes/no question in the same words, that fact answers it, and a chain
-of comparative facts answers a comparison."""
+"""The verify step: if a fact of the graph states a yes/no question in the same words, that fact answers it, and chains of
+facts answer comparisons, "Is a dog an animal?" and "What is a dog?"."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from kgqa.graph.linking.normalize import words
 from kgqa.language.overlap import content
-from kgqa.qa.chains import by_chain
+from kgqa.qa.chains import NEGATION, by_chain, by_class, class_of
 from kgqa.qa.decide import DecisionConfig
 from kgqa.qa.evidence import is_informative
 from kgqa.qa.logical_forms.graph_facts import edge_of, ids, with_facts
@@ -29,7 +29,6 @@ from kgqa.types import (
     Subgraph,
 )
 
-_NEGATION = re.compile(r"\b(?:not|no|never|cannot)\b|n't\b", re.IGNORECASE)
 _NEUTRAL = re.compile(r"an?|the|is|are|am|be|do|does|can|have|has|in|at|on|of|to|not|no|never|cannot")
 """Words of a question that a fact need not have: articles, auxiliaries, prepositions of place, negations."""
 
@@ -37,8 +36,8 @@ _NEUTRAL = re.compile(r"an?|the|is|are|am|be|do|does|can|have|has|in|at|on|of|to
 def verify(
     states: QAStates, decision: DecisionConfig = DecisionConfig(), graph: KnowledgeGraph | None = None
 ) -> QAStates:
-    """Answer a yes/no question by a fact that states it, or states its negation, and a comparison of two things by the
-    comparative facts of `graph`, unless the passage answers it.
+    """Answer a yes/no question by a fact that states it, or states its negation, and what chains of facts of
+    `graph` state (`kgqa.qa.chains`), unless the passage answers it.
 
     The fact joins two mentions in the order of the question, from head to tail or by its relation's inverse, and
     contains all words of the question except `_NEUTRAL` ones. A comparative in the opposite order counts as a negation.
@@ -60,7 +59,11 @@ def _verified(state: QAState, confidence: float, graph: KnowledgeGraph | None) -
         edge, agrees = next(iter(found.items()))
         best = Candidate(YES if agrees else NO, Source.KNOWLEDGE, confidence)
         return _answered(state, best, state.subgraph, [(edge, True)])
-    if found or graph is None or not (chain := by_chain(question.text, state.subgraph, graph)):
+    if found or graph is None or graph.closed_world:  # logical forms ask all of a closed world
+        return state
+    about = question.text, state.subgraph, graph
+    chain = by_chain(*about) or by_class(*about) or (None if question.passage_text else class_of(*about))
+    if chain is None:
         return state
     subgraph = with_facts(state.subgraph, graph, [fact for fact, _ in chain.steps])
     steps = [(edge_of(subgraph, graph, fact), forward) for fact, forward in chain.steps]
@@ -123,7 +126,7 @@ def stating(question: str, graph: Subgraph) -> Iterator[tuple[int, bool]]:
             in_order = _precedes(mentions[first], mentions[second])
             turned = _compares(relation) and _precedes(mentions[second], mentions[first])
             if (in_order or turned) and _has_words(fact, asked):
-                yield edge, in_order == (len(_NEGATION.findall(question + " " + fact)) % 2 == 0)
+                yield edge, in_order == (len(NEGATION.findall(question + " " + fact)) % 2 == 0)
 
 
 def _compares(relation: Relation) -> bool:
