@@ -29,7 +29,18 @@ from kgqa.qa.render import Edit, FactAttribution, edited_facts, remove, sentence
 from kgqa.qa.retrieve import Retriever
 from kgqa.qa.state import QAState, QAStates, Step
 from kgqa.settings import DEFAULT_READER, LONGEST_TRANSLATED, MULTILINGUAL, TRANSLATED, has_model, tell_once
-from kgqa.types import NO, YES, Answer, InputError, KnowledgeGraph, Passage, Question, Source, Subgraph
+from kgqa.types import (
+    CAUTION,
+    NO,
+    YES,
+    Answer,
+    InputError,
+    KnowledgeGraph,
+    Passage,
+    Question,
+    Source,
+    Subgraph,
+)
 from kgqa.validation import asked, check_question, checked_answer, checked_language, checked_threshold
 
 if TYPE_CHECKING:
@@ -453,7 +464,8 @@ class Answerer:
         """The alternatives that a question offers in English, if its answer is none of them."""
         question, best = state.question, state.best
         is_open = not question.choices and not self.graph.closed_world and not state.is_translated
-        left_open = question.passage_text and (best is None or state.source is Source.NONE)
+        is_none = best is None or state.source is Source.NONE
+        left_open = question.passage_text and is_none and state.confidence >= CAUTION
         if not is_open or left_open or state.computed is not None or self._language(question) != ENGLISH:
             return ()
         offered = alternatives(question.text)

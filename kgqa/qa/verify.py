@@ -1,5 +1,5 @@
-"""The verify step: a fact of the graph that states a yes/no question in the same words answers it; chains of facts answer
-comparisons, "Is a dog an animal?" and "What is a dog?"."""
+"""The verify step: a fact of the graph that states a yes/no question in the same words answers it; chains of facts
+answer comparisons, "Is a dog an animal?" and "What is a dog?"."""
 
 from __future__ import annotations
 

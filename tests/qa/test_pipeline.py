@@ -135,7 +135,9 @@ def test_alternatives_become_choices(
 ) -> None:
     def settled(states: QAStates) -> QAStates:
         best = Candidate(text or "", source, 0.6)
-        return tuple(replace(state, best=best, candidates=(best,), source=source) for state in states)
+        return tuple(
+            replace(state, best=best, candidates=(best,), source=source, confidence=0.6) for state in states
+        )
 
     settle = Step("settle", "question", "best", settled)
     known = GraphStore.from_triples([Triple("soup", "eaten with", "spoon")])
