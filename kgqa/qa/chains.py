@@ -15,7 +15,7 @@ from kgqa.qa.logical_forms.graph_facts import FactRow, ids
 from kgqa.types import NO, YES, KnowledgeGraph, NodeRole, Relation, Subgraph
 
 _HEDGES = content("usually normally generally typically mostly often always")
-_KIND = content("kind type sort kinds types sorts really actually also")
+KINDS = content("kind type sort kinds types sorts really actually also")
 _IS = re.compile(r"(?:is|are|was|were)\b", re.IGNORECASE)
 _WHAT_IS = re.compile(r"(?:what|who)(?:'s|’s| is| are)\b", re.IGNORECASE)
 NEGATION = re.compile(r"\b(?:not|no|never|cannot)\b|n't\b", re.IGNORECASE)
@@ -69,7 +69,7 @@ def by_class(question: str, subgraph: Subgraph, graph: KnowledgeGraph) -> Chaine
     for blank in re.finditer(r"\s", text[verb.end() :]):
         cut = verb.end() + blank.start()
         narrow = _named(question, (verb.end(), cut), subgraph, graph)
-        wide = _named(question, (cut, len(text)), subgraph, graph, _KIND)
+        wide = _named(question, (cut, len(text)), subgraph, graph, KINDS)
         if narrow and wide and not narrow & wide:
             for last in (classes, denied):
                 if chain := _chain(graph, narrow, wide, classes, MOST_CLASSES, last):

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from kgqa.graph.linking.normalize import words
 from kgqa.language.overlap import content
-from kgqa.qa.chains import NEGATION, by_chain, by_class, class_of
+from kgqa.qa.chains import KINDS, NEGATION, by_chain, by_class, class_of
 from kgqa.qa.decide import DecisionConfig
 from kgqa.qa.evidence import is_informative
 from kgqa.qa.logical_forms.graph_facts import edge_of, ids, with_facts
@@ -31,6 +31,8 @@ from kgqa.types import (
 
 _NEUTRAL = re.compile(r"an?|the|is|are|am|be|do|does|can|have|has|in|at|on|of|to|not|no|never|cannot")
 """Words of a question that a fact need not have: articles, auxiliaries, prepositions of place, negations."""
+_IS = re.compile(r"(?:is|are|am|was|were)\b", re.IGNORECASE)
+_PLACE = re.compile(r"\b(?:in|on|at)\b", re.IGNORECASE)
 
 
 def verify(
@@ -110,6 +112,8 @@ def stating(question: str, graph: Subgraph) -> Iterator[tuple[int, bool]]:
             mentions.setdefault(link.node, []).append((link.start, link.end))
     asked = [word for word, _, _ in words(question) if not _NEUTRAL.fullmatch(word)]
     specific = is_informative(graph)
+    # "Is glass a liquid?" is not stated by "glass is the place of a liquid"
+    is_bare, told = _IS.match(question) and not _PLACE.search(question), content(question) | KINDS
     for inverse in (False, True):
         for edge, (head, number, tail) in enumerate(graph.edges.tolist()):
             relation = graph.relations[number]
@@ -125,7 +129,8 @@ def stating(question: str, graph: Subgraph) -> Iterator[tuple[int, bool]]:
             first, second = (tail, head) if inverse else (head, tail)
             in_order = _precedes(mentions[first], mentions[second])
             turned = _compares(relation) and _precedes(mentions[second], mentions[first])
-            if (in_order or turned) and _has_words(fact, asked):
+            wording = relation.inverse if inverse else relation.words
+            if (in_order or turned) and _has_words(fact, asked) and not (is_bare and content(wording) - told):
                 yield edge, in_order == (len(NEGATION.findall(question + " " + fact)) % 2 == 0)
 
 

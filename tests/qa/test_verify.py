@@ -23,7 +23,7 @@ ENDS = {
     "bee": "bees",
 }
 RELATIONS = (
-    Relation("/r/AtLocation", "at location", "is found at"),
+    Relation("/r/AtLocation", "at location", "is found at", "is the place of"),
     Relation("/r/NotCapableOf", "not capable of", "cannot"),
     Relation("/r/LongerThan", "longer than", "is longer than", "is shorter than"),
     Relation("/r/CreatedBy", "created by", "is made by"),
@@ -64,6 +64,8 @@ def graph_of(question: str) -> Subgraph:
         ("Is an hour not shorter than a minute?", [True]),
         ("Is Paris larger than France?", []),  # another relation
         ("Is Paris the capital of France?", []),
+        ("Is France a Paris?", []),  # a place of it
+        ("Is Paris a France?", []),
         ("Should ostriches fly?", []),
         ("Is honey made by bees?", [True]),
         ("Does honey make bees?", []),
