@@ -32,7 +32,7 @@ _LOOKED_AT = 1_000
 def read_tsv(path: Path) -> Iterator[Triple]:
     """Facts of a table. A header may name the columns in any order; further columns are ignored.
 
-    Without a header, the head column is the one of the first two that shares names with the tails; failing that, the
+    Without a header, the head column is the one of the first two that shares more names with the tails; failing that, the
     relation column is the one with fewer distinct names; in doubt, the relation comes first. In plain names, `_` stands
     for a space. Raises `InputError` with the line of an invalid row.
     """
@@ -56,9 +56,10 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 def _order(rows: list[list[str]]) -> dict[str, int]:
     first, second, third = ({cells[place] for cells in rows if len(cells) > 2} for place in range(3))
-    first_ends, second_ends = not first.isdisjoint(third), not second.isdisjoint(third)
+    # counted, since a relation may be called as a class is: "department" of "Sales", and "type" "department"
+    first_ends, second_ends = len(first & third), len(second & third)
     # a single name in all rows is rather one head with many facts than one relation
-    head_first = first_ends if first_ends != second_ends else 1 < len(second) < len(first)
+    head_first = first_ends > second_ends if first_ends != second_ends else 1 < len(second) < len(first)
     names = ("head", "relation", "tail", "weight") if head_first else _COLUMN_NAMES
     return {name: place for place, name in enumerate(names)}
 
