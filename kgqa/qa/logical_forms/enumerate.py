@@ -13,7 +13,7 @@ from itertools import combinations, islice
 
 import numpy as np
 
-from kgqa.graph.linking.normalize import lemma
+from kgqa.graph.linking.normalize import lemma, words
 from kgqa.language.values import same_unit
 from kgqa.qa.logical_forms.execute import compared_value, hops_of, members
 from kgqa.qa.logical_forms.graph_facts import FEW, MAX_ONWARD, GraphFacts, TooManyFacts
@@ -42,9 +42,11 @@ from kgqa.qa.logical_forms.mentions import (
     QuestionMentions,
     asks_other_noun,
     asks_truth,
+    class_asked,
     has_more_content,
     rest_of,
 )
+from kgqa.qa.logical_forms.wording import wording_of
 from kgqa.types import NO, YES, Edges
 
 MAX_MIDDLES = 200
@@ -85,7 +87,11 @@ class Enumerator:
         # "Who owns no dog?" mentions a class, but asks for entities of another one
         # "Which birds have never won a race?" mentions a class, but not the one that it asks for
         named_kind = self.classes and not _WHO.match(asked.text) and not asks_other_noun(facts, asked)
-        self.unnamed = () if named_kind else tuple(classes)
+        # "Which series does the shortest comic belong to?" compares members of another class than it asks for
+        self.kinds_asked = class_asked(facts, asked)
+        others = set(self.classes) <= set(self.kinds_asked) and "extreme" in asked.operators
+        self.unnamed = () if named_kind and not others else tuple(k for k in classes if k not in self.classes)
+        self.largest = classes
         self._scales: dict[SetForm, dict[tuple[Path, str], int]] = {}
 
     def forms(self) -> list[Form]:
@@ -107,7 +113,9 @@ class Enumerator:
         unnamed: list[SetForm] = [Class((k,)) for k in self.unnamed if len(self._members(Class((k,)))) > 1]
         bases += unnamed
         bases += [form for kind in classes or unnamed for form in self._narrowed(kind)]
-        found: list[Form] = [*sets, *own, *narrowed, *both, *unnamed]
+        values = list(self._values()) if not self.things else []
+        found: list[Form] = [*sets, *own, *narrowed, *both, *unnamed, *values, *map(Count, values)]
+        found += [onward for form in narrowed for onward in self._beyond_all(form)]
         beyond = (onward for form in both for onward in self._beyond(form))
         found += [onward for onward in beyond if not self._members(onward).keys() <= set(self.things)]
         found += self._minus(bases, sets)
@@ -123,6 +131,25 @@ class Enumerator:
             found = [form for form in found if isinstance(form, Join) and form.path[0].forward] or found
         stated = self._stated(sets) if "count" in self.asked.operators else ()
         return [form for form in dict.fromkeys(found) if self._says_names(form) and form not in stated]
+
+    def _values(self) -> Iterator[SetForm]:
+        """What a relation that the question names leads to from each of the largest classes: the landlords, if there is
+        no such class."""
+        asked = {lemma(word) for word, _, _ in words(rest_of(self.asked))}
+        for kind in map(Class, ((kind,) for kind in self.largest)):
+            for step in self._having(kind) if asked else ():
+                noun = wording_of(self.facts.graph.relations[step.relation].label).noun.lower().split()
+                if step.forward and noun and asked.issuperset(map(lemma, noun)):
+                    yield Join((step,), kind)
+
+    def _beyond_all(self, form: SetForm) -> Iterator[SetForm]:
+        """One further relation from the members of a class that the question does not ask for: "the firms that look after
+        the lifts of Mill Court"."""
+        if isinstance(form, And) and isinstance(form.left, Class) and isinstance(form.right, Join):
+            back, kinds = form.right.path[-1], set(self.kinds_asked)
+            if kinds and kinds.isdisjoint(form.left.ids) and len(self._members(form)) > 1:
+                steps = (step for step in self._having(form) if step != Hop(back.relation, not back.forward))
+                yield from (Join((step,), form) for step in steps)
 
     def _stated(self, sets: Sequence[SetForm]) -> set[Form]:
         """Counts that another relation states: "number of members" is given, while "member" lists only some."""
@@ -300,8 +327,10 @@ class Enumerator:
             for step, having in self._having(base).items():
                 if 0 < having < len(whole):
                     yield Minus(base, Join((Hop(step.relation, not step.forward),), Join((step,), base)))
+            # members without a negation of their own: "except those that are not organic" asks for the others
             for filtered in self._filters(base):
-                yield Minus(base, filtered)
+                if not (isinstance(filtered, Filter) and filtered.values == (NO,)):
+                    yield Minus(base, filtered)
 
     def _hops(self, base: SetForm) -> dict[Hop, Edges]:
         """The facts of a set's members by hop; none if they are too many."""

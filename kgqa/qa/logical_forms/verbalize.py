@@ -85,6 +85,8 @@ class Verbalizer:
         match form:
             case SetForm():
                 return self.noun(form)
+            case Count(Join((step,), Class() as source)) if step.forward and (noun := self._wording(step).noun):
+                return f"the number of {_plural_of(noun)} of {self.noun(source)}"
             case Count(source):
                 return f"the number of {self.noun(source)}"
             case Aggregate(kind, path, source):
@@ -406,9 +408,10 @@ class Verbalizer:
         return self.facts.name(end) if end is not None and self.facts.is_value(end) else ""
 
     def _is_date(self, path: Path, source: SetForm) -> bool:
-        """Whether a path leads to dates, or to integers that a verb marks as years: "surveyed 1731"."""
-        name = self._value_of(path, source)
-        return bool(iso_of(name)) or (_YEAR.fullmatch(name) is not None and not self._wording(path[-1]).noun)
+        """Whether a path leads to dates, or to integers that a verb or "year" marks as years: "surveyed 1731"."""
+        name, noun = self._value_of(path, source), self._wording(path[-1]).noun
+        years = not noun or "year" in noun.lower().split()
+        return bool(iso_of(name)) or (_YEAR.fullmatch(name) is not None and years)
 
     def _kinds(self, kinds: Sequence[int]) -> str:
         """Classes in the plural; by their common last word if there are several: "episodes" for radio and podcast

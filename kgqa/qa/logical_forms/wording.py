@@ -101,6 +101,8 @@ def wording_of(label: str) -> Wording:
     ('moored at', 'part of', 'owner')
     >>> wording_of("has produced").verb, wording_of("took place at").verb, wording_of("consists of").verb_of_many
     ('has produced', 'took place at', 'consist of')
+    >>> wording_of("located in building").state, wording_of("judged best").noun
+    ('located in', 'judged best')
     >>> wording_of("price").noun, wording_of("employees").noun, wording_of("weight in kilograms").noun
     ('price', 'employees', 'weight in kilograms')
     """
@@ -117,6 +119,8 @@ def wording_of(label: str) -> Wording:
     present = first.endswith("s") and not first.endswith(("ss", "us")) and joined and len(words) == 2
     if (first in _PRESENT or present) and (low[1:2] != ["of"] or first in _ACTIVE):
         return Wording(verb=label, verb_of_many=" ".join([_PRESENT.get(first) or base(first), *rest]))
+    if len(low) == 3 and low[1] in _PREPOSITIONS and not joined and _PARTICIPLE.search(first):
+        return Wording(state=" ".join(words[:2]))  # "located in building": of what kind the other is, its class says
     if "by" in low[1:] or (joined and first not in _ACTIVE) or first in _PREPOSITIONS:
         at = next((n for n, word in enumerate(words) if _PARTICIPLE.search(word.lower())), 0)
         if first in ("first", "last"):
