@@ -19,6 +19,7 @@ from kgqa.models.load import LoadedReader
 from kgqa.qa.logical_forms.enumerate import Enumerator
 from kgqa.qa.logical_forms.graph_facts import FactRow, GraphFacts, edge_of, ids, with_facts
 from kgqa.qa.logical_forms.graph_index import NameLookup
+from kgqa.qa.logical_forms.lacking import lacking
 from kgqa.qa.logical_forms.language import Form
 from kgqa.qa.logical_forms.mentions import QuestionMentions, asks_truth, question_mentions
 from kgqa.qa.logical_forms.rank import NO_FORM, FormCalibration, RankedForm, shortlist
@@ -78,7 +79,8 @@ def compute(states: QAStates, retriever: Retriever, reader: LoadedReader) -> QAS
 def score_forms(
     questions: Sequence[Question], retriever: Retriever, reader: LoadedReader
 ) -> list[tuple[GraphFacts, list[RankedForm], Tensor]]:
-    """The candidate forms (C) of each question, with the reader's scores (C + 1,) of them and of "no form fits".
+    """The candidate forms (C) of each question, with the reader's scores (C + 1,) of them and of "no form fits",
+    relations that the mentioned entity lacks included.
 
     Raises:
         InputError: a remote graph does not respond.
@@ -89,14 +91,15 @@ def score_forms(
         asked = question_mentions(facts, retriever.linker, retriever.index, question)
         facts = _with_names(facts, asked)
         forms = Enumerator(facts, asked, retriever.index.classes).forms()
-        found.append((facts, shortlist(facts, asked, forms, retriever.similarity)))
+        candidates = shortlist(facts, asked, forms, retriever.similarity)
+        found.append((facts, candidates, lacking(facts, asked, retriever.similarity) if candidates else []))
     # all questions are scored together, so that a batch costs a few forward passes instead of one per question
     beside = [
-        (question, [c.phrase for c in candidates])
-        for question, (_, candidates) in zip(questions, found, strict=True)
+        (question, [c.phrase for c in candidates], lacked)
+        for question, (_, candidates, lacked) in zip(questions, found, strict=True)
     ]
     scores = _read(beside, reader.forms or reader)
-    return [(*pair, row) for pair, row in zip(found, scores, strict=True)]
+    return [(facts, candidates, row) for (facts, candidates, _), row in zip(found, scores, strict=True)]
 
 
 def _facts_of(graph: KnowledgeGraph) -> GraphFacts:
@@ -139,21 +142,27 @@ def execute_form(text: str, graph: KnowledgeGraph) -> Answer:
     return replace(done, evidence=found.evidence, items=found.items).answer("", graph.name)
 
 
-def _read(asked: Sequence[tuple[Question, Sequence[str]]], reader: LoadedReader) -> list[Tensor]:
-    """Scores (C + 1,) of each question's verbalized forms, and of "no form fits".
+def _read(
+    asked: Sequence[tuple[Question, Sequence[str], Sequence[str]]], reader: LoadedReader
+) -> list[Tensor]:
+    """Scores (C + 1,) of each question's verbalized forms, and of "no form fits": the log-sum-exp of the scores of
+    `NO_FORM` and of the phrases of what the mentioned entity lacks.
 
     The first `FIRST_FORMS` are scored first, the others only if the probability of none of these reaches `SURE`.
     """
-    first = [(question, phrases[:FIRST_FORMS]) for question, phrases in asked]
-    scores = _scored([replace(q, choices=(*phrases, NO_FORM)) for q, phrases in first], reader)
+    first = [replace(question, choices=(*forms[:FIRST_FORMS], NO_FORM)) for question, forms, _ in asked]
+    scores = _scored(first, reader)
     unsure = [
         n
-        for n, (_, phrases) in enumerate(asked)
-        if len(phrases) > FIRST_FORMS and float(scores[n].softmax(-1)[:-1].max()) < SURE
+        for n, (_, forms, lacked) in enumerate(asked)
+        if (lacked or len(forms) > FIRST_FORMS) and float(scores[n].softmax(-1)[:-1].max()) < SURE
     ]
-    others = [replace(asked[n][0], choices=tuple(asked[n][1][FIRST_FORMS:])) for n in unsure]
-    for n, more in zip(unsure, _scored(others, reader), strict=True):
-        scores[n] = torch.cat([scores[n][:-1], more, scores[n][-1:]])
+    others = [(*asked[n][1][FIRST_FORMS:], *asked[n][2]) for n in unsure]
+    more = _scored([replace(asked[n][0], choices=choices) for n, choices in zip(unsure, others, strict=True)], reader)
+    for n, row in zip(unsure, more, strict=True):
+        here = len(row) - len(asked[n][2])
+        no_form = torch.cat([scores[n][-1:], row[here:]]).logsumexp(-1, keepdim=True)
+        scores[n] = torch.cat([scores[n][:-1], row[:here], no_form])
     return scores
 
 

@@ -152,8 +152,13 @@ def test_phrases_are_read_until_one_is_sure() -> None:
     words = [f"way {n}." for n in range(20)]
     for word, rows in (("way 3.", 1), ("way 15.", 2)):
         asked.clear()
-        (scores,) = _read([(Question("which?"), words)], Counts(word))
+        (scores,) = _read([(Question("which?"), words, [])], Counts(word))
         assert words[int(scores.argmax())] == word and len(asked) == rows
+
+
+def test_what_a_thing_lacks_is_no_answer(fleet) -> None:
+    (scores,) = _read([(Question("When was it sold?"), ["when it was built"], ["when it was sold"])], Reads("sold"))
+    assert scores.shape == (2,) and int(scores.argmax()) == 1
 
 
 def test_of_what_is_taken_away_from_the_reader_nothing_is_computed(fleet) -> None:

@@ -117,6 +117,8 @@ def _last(noun: str) -> str:
 def _with_s(word: str) -> str:
     if word.endswith("y") and word[-2:-1] not in "aeiou":
         return word[:-1] + "ies"
+    if word.endswith("sis"):  # thesis, analysis
+        return word[:-2] + "es"
     return word + ("es" if word.endswith(("s", "x", "z", "ch", "sh")) else "s")
 
 

@@ -13,6 +13,7 @@ from itertools import combinations, islice
 
 import numpy as np
 
+from kgqa.graph.linking.label_keys import noun_of
 from kgqa.graph.linking.normalize import lemma, words
 from kgqa.language.values import same_unit
 from kgqa.qa.logical_forms.execute import compared_value, hops_of, members
@@ -89,8 +90,12 @@ class Enumerator:
         named_kind = self.classes and not _WHO.match(asked.text) and not asks_other_noun(facts, asked)
         # "Which series does the shortest comic belong to?" compares members of another class than it asks for
         self.kinds_asked = class_asked(facts, asked)
-        others = set(self.classes) <= set(self.kinds_asked) and "extreme" in asked.operators
-        self.unnamed = () if named_kind and not others else tuple(k for k in classes if k not in self.classes)
+        nested = set(self.classes) <= set(self.kinds_asked) and "extreme" in asked.operators
+        others = () if named_kind and not nested else [k for k in classes if k not in self.classes]
+        # "the longest recording" may be meant of radio and podcast episodes together
+        nouns = {kind: noun_of(facts.label(kind)) for kind in others}
+        alike = (tuple(k for k in others if nouns[k] == noun) for noun in dict.fromkeys(nouns.values()) if noun)
+        self.unnamed = [*((kind,) for kind in others), *(kinds for kinds in alike if len(kinds) > 1)]
         self.largest = classes
         self._scales: dict[SetForm, dict[tuple[Path, str], int]] = {}
 
@@ -110,7 +115,7 @@ class Enumerator:
         bases += [
             Entities(m.entities) for m in self.asked.mentions if {*m.entities} <= things and m.entities[1:]
         ]
-        unnamed: list[SetForm] = [Class((k,)) for k in self.unnamed if len(self._members(Class((k,)))) > 1]
+        unnamed: list[SetForm] = [kind for kind in map(Class, self.unnamed) if len(self._members(kind)) > 1]
         bases += unnamed
         bases += [form for kind in classes or unnamed for form in self._narrowed(kind)]
         values = list(self._values()) if not self.things else []

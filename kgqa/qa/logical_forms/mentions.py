@@ -249,7 +249,9 @@ def asks_other_noun(facts: GraphFacts, asked: QuestionMentions) -> bool:
 
 
 def _is_literal(facts: GraphFacts, mention: QuestionMention) -> bool:
-    return all(facts.name(entity).startswith('"') for entity in mention.entities)
+    """Whether all are literals, or plain names that are values, as a table has them."""
+    names = map(facts.name, mention.entities)
+    return all(name.startswith('"') or _VALUE.fullmatch(name) is not None for name in names)
 
 
 def _is_whole(facts: GraphFacts, mention: QuestionMention, text: str) -> bool:

@@ -126,8 +126,10 @@ def shortlist(
                 score += _implied(facts, asked, forms[n], result)
                 score -= _OTHER * (bool(kinds) and _are_others(facts, result, kinds))
                 (answer,) = facts.by_label(result.members, 1)
-                fits = wanted.fits(facts.name(answer))
-                score += _FITS * fits - _UNFIT * (fits < 0 and opens and facts.value(answer) is not None)
+                name, is_value = facts.name(answer), facts.value(answer) is not None
+                # an entity may be called by a value, as the time-span "1690"
+                fits = wanted.fits(f'"{facts.label(answer)}"' if is_value and name[0] != '"' else name)
+                score += _FITS * fits - _UNFIT * (fits < 0 and opens and is_value)
             found.setdefault(phrase, RankedForm(forms[n], result, phrase, score))
             kept |= {phrase} if n in first else set()
     best = sorted(found.values(), key=lambda c: (c.phrase not in kept, -c.score, c.phrase.casefold()))[:most]

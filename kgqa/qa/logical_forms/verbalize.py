@@ -51,7 +51,7 @@ _ORDER = (
 )
 _AGGREGATES = {"SUM": "the sum of the", "AVG": "the average", "MIN": "the smallest", "MAX": "the largest"}
 _TIMES = {">": "later than", "<": "earlier than", "=": "at the same time as"}
-_YEAR = re.compile(r'"(?:1\d|20)\d\d"(?:\^\^.*integer>?)?')
+_YEAR = re.compile(r'(?:1\d|20)\d\d|"(?:1\d|20)\d\d"(?:\^\^.*integer>?)?')
 _VALUE = re.compile(
     r"(?:(?:has|simple|numeric|observed|quantity|value|result|amount|reading)\b ?)+", re.IGNORECASE
 )
