@@ -118,7 +118,7 @@ class Enumerator:
         unnamed: list[SetForm] = [kind for kind in map(Class, self.unnamed) if len(self._members(kind)) > 1]
         bases += unnamed
         bases += [form for kind in classes or unnamed for form in self._narrowed(kind)]
-        values = list(self._values()) if not self.things else []
+        values = [] if self.things or self.classes else list(self._values())
         found: list[Form] = [*sets, *own, *narrowed, *both, *unnamed, *values, *map(Count, values)]
         found += [onward for form in narrowed for onward in self._beyond_all(form)]
         beyond = (onward for form in both for onward in self._beyond(form))

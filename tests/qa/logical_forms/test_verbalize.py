@@ -28,6 +28,7 @@ CASES = {
     '(ARGMAX "top speed" (CLASS Vehicle) 2)': "vehicles with the second largest top speed",
     '(MINUS (CLASS Van) (JOIN driver "Tom Firth"))': "vans except those whose driver is Tom Firth",
     "(COUNT (CLASS Van))": "the number of vans",
+    "(COUNT (JOIN (R driver) (CLASS Van)))": "the number of drivers of vans",
     "(AVG load (CLASS Van))": "the average load of vans",
     '(COMPARE > (VALUES load "Swift") (VALUES load "Rook"))': "whether the load of Swift is more than that of Rook",
 }

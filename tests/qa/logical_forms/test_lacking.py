@@ -1,0 +1,36 @@
+"""Relations that others of its class have, worded for a thing that lacks them."""
+
+from __future__ import annotations
+
+import pytest
+
+from kgqa.graph.linking.fuzzy import fuzzy_linker
+from kgqa.graph.linking.label_keys import XSD
+from kgqa.graph.storage.store import GraphStore
+from kgqa.qa.logical_forms.graph_facts import GraphFacts
+from kgqa.qa.logical_forms.graph_index import GraphIndex
+from kgqa.qa.logical_forms.lacking import lacking
+from kgqa.qa.logical_forms.mentions import question_mentions
+from kgqa.types import Question, Triple
+
+TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+
+
+@pytest.mark.parametrize(
+    ("question", "phrases"),
+    {
+        "When was Fault 2 repaired?": ["when Fault 2 was repaired", "the cause of Fault 2"],
+        "When was Fault 1 repaired?": [],
+        "Has Fault 2 been repaired?": [],
+        "Which faults are there?": [],
+    }.items(),
+)
+def test_what_others_have_and_a_thing_lacks(question: str, phrases: list[str]) -> None:
+    triples = [Triple(f"Fault {n}", TYPE, "Fault") for n in (1, 2)]
+    triples += [Triple(f"Fault {n}", "lift", "Ash") for n in (1, 2)]
+    triples += [Triple("Fault 1", "repaired", f'"2024-02-01"^^<{XSD}date>'), Triple("Fault 1", "cause", "rust")]
+    graph = GraphStore.from_triples(triples)
+    facts = GraphFacts(graph)
+    asked = question_mentions(facts, fuzzy_linker(graph), GraphIndex(graph), Question(question))
+    assert sorted(lacking(facts, asked)) == sorted(phrases)
+    assert lacking(facts, asked, lambda _, texts: [float("repair" in text) for text in texts]) == phrases or not phrases
