@@ -386,9 +386,11 @@ class Verbalizer:
         return f"{(_DATE_OPS if dated else _OPS)[form.op]} {form.values[0]}"
 
     def property(self, path: Path) -> str:
-        """A path of relations to a value: "top speed", "height of the driver", "height" of a quantity."""
+        """A path of relations to a value: "top speed", "height of the driver", "height" of a quantity, "number of
+        pages"."""
         said = [step for step in path if not _VALUE.fullmatch(self._relation(step))] or path
-        return " of the ".join(self._relation(step) for step in reversed(said))
+        number = "number of " if wording_of(self._relation(said[-1])).is_number else ""
+        return number + " of the ".join(self._relation(step) for step in reversed(said))
 
     # ---- words
 

@@ -61,6 +61,11 @@ class Wording:
         return "include" if many else "is"
 
     @property
+    def is_number(self) -> bool:
+        """Whether a value of the noun is how many there are: "pages", but not "fees"."""
+        return self.copula == "include" and self.noun.split()[-1].lower() not in _WORDS["sums"]
+
+    @property
     def undated(self) -> str:
         """The state without its preposition, so that "after 1990" may follow."""
         words = self.state.split()

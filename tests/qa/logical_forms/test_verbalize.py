@@ -133,7 +133,7 @@ Gull|roof renewed in|"1731"\nGull|employed since|"2017-11-20"\nTern|sheets|"1802
         '(JOIN (R "withdrawn in") "Gull")': "when Gull was withdrawn",
         '(JOIN (R "roof renewed in") "Gull")': "when the roof of Gull was renewed",
         '(JOIN (R "employed since") "Gull")': "when Gull was employed",
-        "(ARGMAX sheets (CLASS Map))": "maps with the largest sheets",
+        "(ARGMAX sheets (CLASS Map))": "maps with the largest number of sheets",
     }
     assert {form: Verbalizer(names.facts).phrase(names.parse(form)) for form in phrases} == phrases
 

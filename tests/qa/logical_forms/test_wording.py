@@ -43,3 +43,8 @@ def test_several_of_a_kind_are_among_others() -> None:
 @pytest.mark.parametrize(("label", "adjective"), [("sunny", True), ("waterproof", True), ("parking", False)])
 def test_what_a_yes_or_no_is_said_of_may_be_an_adjective(label: str, adjective: bool) -> None:
     assert wording_of(label).is_adjective is adjective
+
+
+def test_plurals_that_count() -> None:
+    counts = [label for label in ("pages", "fees", "page", "headquarters") if wording_of(label).is_number]
+    assert counts == ["pages"]
