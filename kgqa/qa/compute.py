@@ -158,7 +158,9 @@ def _read(
         if (lacked or len(forms) > FIRST_FORMS) and float(scores[n].softmax(-1)[:-1].max()) < SURE
     ]
     others = [(*asked[n][1][FIRST_FORMS:], *asked[n][2]) for n in unsure]
-    more = _scored([replace(asked[n][0], choices=choices) for n, choices in zip(unsure, others, strict=True)], reader)
+    more = _scored(
+        [replace(asked[n][0], choices=choices) for n, choices in zip(unsure, others, strict=True)], reader
+    )
     for n, row in zip(unsure, more, strict=True):
         here = len(row) - len(asked[n][2])
         no_form = torch.cat([scores[n][-1:], row[here:]]).logsumexp(-1, keepdim=True)

@@ -157,7 +157,9 @@ def test_phrases_are_read_until_one_is_sure() -> None:
 
 
 def test_what_a_thing_lacks_is_no_answer(fleet) -> None:
-    (scores,) = _read([(Question("When was it sold?"), ["when it was built"], ["when it was sold"])], Reads("sold"))
+    (scores,) = _read(
+        [(Question("When was it sold?"), ["when it was built"], ["when it was sold"])], Reads("sold")
+    )
     assert scores.shape == (2,) and int(scores.argmax()) == 1
 
 

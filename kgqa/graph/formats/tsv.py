@@ -32,9 +32,9 @@ _LOOKED_AT = 1_000
 def read_tsv(path: Path) -> Iterator[Triple]:
     """Facts of a table. A header may name the columns in any order; further columns are ignored.
 
-    Without a header, the head column is the one of the first two that shares more names with the tails; failing that, the
-    relation column is the one with fewer distinct names; in doubt, the relation comes first. In plain names, `_` stands
-    for a space. Raises `InputError` with the line of an invalid row.
+    Without a header, the head column is the one of the first two that shares more names with the tails; failing that,
+    the relation column is the one with fewer distinct names; in doubt, the relation comes first. In plain names, `_`
+    stands for a space. Raises `InputError` with the line of an invalid row.
     """
     rows = _rows(path)
     first = list(islice(rows, _LOOKED_AT))

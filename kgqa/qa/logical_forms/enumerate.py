@@ -94,7 +94,9 @@ class Enumerator:
         others = () if named_kind and not nested else [k for k in classes if k not in self.classes]
         # "the longest recording" may be meant of radio and podcast episodes together
         nouns = {kind: noun_of(facts.label(kind)) for kind in others}
-        alike = (tuple(k for k in others if nouns[k] == noun) for noun in dict.fromkeys(nouns.values()) if noun)
+        alike = (
+            tuple(k for k in others if nouns[k] == noun) for noun in dict.fromkeys(nouns.values()) if noun
+        )
         self.unnamed = [*((kind,) for kind in others), *(kinds for kinds in alike if len(kinds) > 1)]
         self.largest = classes
         self._scales: dict[SetForm, dict[tuple[Path, str], int]] = {}
@@ -148,8 +150,8 @@ class Enumerator:
                     yield Join((step,), kind)
 
     def _beyond_all(self, form: SetForm) -> Iterator[SetForm]:
-        """One further relation from the members of a class that the question does not ask for: "the firms that look after
-        the lifts of Mill Court"."""
+        """One further relation from the members of a class that the question does not ask for: "the firms that look
+        after the lifts of Mill Court"."""
         if isinstance(form, And) and isinstance(form.left, Class) and isinstance(form.right, Join):
             back, kinds = form.right.path[-1], set(self.kinds_asked)
             if kinds and kinds.isdisjoint(form.left.ids) and len(self._members(form)) > 1:

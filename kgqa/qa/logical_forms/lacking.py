@@ -49,4 +49,7 @@ def _lacking(facts: GraphFacts, thing: int) -> Iterator[tuple[str, str]]:
                 # worded for one that has the relation, since a date is asked for otherwise than a name
                 other = Entities((int(edges.head[0]),))
                 relation, phrase = facts.graph.relations[step.relation], said.phrase(Join((step,), other))
-                yield phrase.replace(said.noun(other), said.noun(Entities((thing,)))), relation.label or relation.words
+                yield (
+                    phrase.replace(said.noun(other), said.noun(Entities((thing,)))),
+                    relation.label or relation.words,
+                )

@@ -99,6 +99,8 @@ class _Operators(NamedTuple):
     ranks: dict[str, int]
     anything: frozenset[str]
     """Placeholders such as "anything"."""
+    opposites: dict[str, tuple[int, int]]
+    """Words that exclude each other, by their group and their place in it."""
 
 
 @cache
@@ -119,9 +121,14 @@ def _operators() -> _Operators:
         )
         for op, row in rows["comparators"].items()
     }
-    return _Operators(
-        patterns, beside, comparators, numbers, ranks, frozenset(rows["anything"]["words"].split())
-    )
+    opposites = {
+        word: (group, place)
+        for group, line in enumerate(rows["opposites"]["groups"])
+        for place, alike in enumerate(line.split("|"))
+        for word in alike.split()
+    }
+    anything = frozenset(rows["anything"]["words"].split())
+    return _Operators(patterns, beside, comparators, numbers, ranks, anything, opposites)
 
 
 def question_mentions(
@@ -223,6 +230,24 @@ def has_more_content(asked: QuestionMentions, entities: Sequence[int], relation:
     rest -= _operators().anything
     own = {lemma(word) for word, _, _ in words(relation)}
     return len(rest - own) > (0 if rest & own else 1)
+
+
+def opposed(question: str, relation: str) -> bool:
+    """Whether a relation has a word that excludes one of a question, which has none of its own kind.
+
+    >>> opposed("When is the next service?", "last service"), opposed("Who was born last?", "place of birth")
+    (True, False)
+    """
+    table = _operators().opposites
+    asked, said = (
+        {table[w] for word, _, _ in words(text) for w in (word, lemma(word)) if w in table}
+        for text in (question, relation)
+    )
+    return any(
+        group == other and place != its and (other, its) not in asked and (group, place) not in said
+        for group, place in asked
+        for other, its in said
+    )
 
 
 def class_asked(facts: GraphFacts, asked: QuestionMentions) -> tuple[int, ...]:

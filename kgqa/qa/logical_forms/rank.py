@@ -38,7 +38,7 @@ from kgqa.qa.logical_forms.language import (
     parts,
     paths,
 )
-from kgqa.qa.logical_forms.mentions import QuestionMentions, class_asked, rest_of
+from kgqa.qa.logical_forms.mentions import QuestionMentions, class_asked, opposed, rest_of
 from kgqa.qa.logical_forms.verbalize import Verbalizer
 from kgqa.types import InputError, first_line
 
@@ -60,6 +60,8 @@ _OTHER = 1.0
 """Cost of a result without any instance of the expected class."""
 _UNFIT = 4.0
 """Cost of a value whose kind does not match the question word: metres for "when", a date for "how tall"."""
+_OPPOSED = 3.0
+"""Cost of a relation with a word that excludes one of the question: "last" for "next"."""
 _FEW = 30
 """Number of members of a result that are examined, and of facts of each."""
 _SIMPLE = 0.01
@@ -86,8 +88,13 @@ def shortlist(
 ) -> list[RankedForm]:
     """The shortlist, best first: one form for each verbalization. Forms with an empty result are left out, except
     counts, yes/no forms and comparisons."""
-    costs = [coverage(facts, asked, form) for form in forms]
     close = _closeness(facts, asked, forms, similarity)
+    rest, relations = rest_of(asked), facts.graph.relations
+    against = {r for r in close if r >= 0 and opposed(rest, f"{relations[r].label} {relations[r].words}")}
+    costs = [
+        coverage(facts, asked, form) + _OPPOSED * (not against.isdisjoint(_used(facts, form)))
+        for form in forms
+    ]
     mean = sum(map(sum, close.values())) / len(close) if close else 0.0
     # rounded, so that equal scores stay equal on machines whose floating-point sums differ
     scores = [

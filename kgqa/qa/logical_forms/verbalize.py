@@ -85,7 +85,9 @@ class Verbalizer:
         match form:
             case SetForm():
                 return self.noun(form)
-            case Count(Join((step,), Class() as source)) if step.forward and (noun := self._wording(step).noun):
+            case Count(Join((step,), Class() as source)) if step.forward and (
+                noun := self._wording(step).noun
+            ):
                 return f"the number of {_plural_of(noun)} of {self.noun(source)}"
             case Count(source):
                 return f"the number of {self.noun(source)}"

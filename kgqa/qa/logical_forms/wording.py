@@ -63,7 +63,8 @@ class Wording:
     @property
     def is_number(self) -> bool:
         """Whether a value of the noun is how many there are: "pages", but not "fees"."""
-        return self.copula == "include" and self.noun.split()[-1].lower() not in _WORDS["sums"]
+        words = self.noun.lower().split()
+        return self.copula == "include" and "of" not in words and words[-1] not in _WORDS["sums"]
 
     @property
     def undated(self) -> str:
@@ -125,7 +126,9 @@ def wording_of(label: str) -> Wording:
     if (first in _PRESENT or present) and (low[1:2] != ["of"] or first in _ACTIVE):
         return Wording(verb=label, verb_of_many=" ".join([_PRESENT.get(first) or base(first), *rest]))
     if len(low) == 3 and low[1] in _PREPOSITIONS and not joined and _PARTICIPLE.search(first):
-        return Wording(state=" ".join(words[:2]))  # "located in building": of what kind the other is, its class says
+        return Wording(
+            state=" ".join(words[:2])
+        )  # "located in building": of what kind the other is, its class says
     if "by" in low[1:] or (joined and first not in _ACTIVE) or first in _PREPOSITIONS:
         at = next((n for n, word in enumerate(words) if _PARTICIPLE.search(word.lower())), 0)
         if first in ("first", "last"):

@@ -40,7 +40,9 @@ def test_no_header_and_the_head_first(tmp_path: Path) -> None:
     assert rows(tmp_path / "a.tsv", few_heads)[0] == ("spade", "UsedFor", "dig")
     one_relation = "spade\tis a\ttool\ntool\tis a\tthing\n"
     assert rows(tmp_path / "a.tsv", one_relation)[0] == ("spade", "is a", "tool")
-    relation_and_class = "Ann\tsex\tfemale\nAnn\tboss\tBo\nAnn\tteam\tSales\nBo\tteam\tSales\nSales\ttype\tteam\n"
+    relation_and_class = (
+        "Ann\tsex\tfemale\nAnn\tboss\tBo\nAnn\tteam\tSales\nBo\tteam\tSales\nSales\ttype\tteam\n"
+    )
     assert rows(tmp_path / "a.tsv", relation_and_class)[0] == ("Ann", "sex", "female")
 
 

@@ -136,8 +136,8 @@ def test_a_class_of_thousands_is_ordered_by_its_values() -> None:
         "Which vans belong to depots with over 20 bays?": '(AND {} (JOIN depot (FILTER > bays "20" (CLASS Depot))))',
         "Could you list the vans?": "{}",
         "Which of them is the longest?": "(ARGMAX length {})",
-        "How many depots are there?": '(COUNT (CLASS Depot))',
-        "How many bays are there?": '(COUNT (JOIN (R bays) (CLASS Depot)))',
+        "How many depots are there?": "(COUNT (CLASS Depot))",
+        "How many bays are there?": "(COUNT (JOIN (R bays) (CLASS Depot)))",
         "Which depot does the longest van belong to?": "(JOIN (R depot) (ARGMAX length {}))",
     }.items(),
 )
@@ -161,7 +161,9 @@ def test_several_classes_that_share_a_noun_are_asked_for_together(question: str,
 
 
 def test_a_further_relation_from_a_class_that_is_not_asked_for() -> None:
-    triples = [Triple(name, TYPE, kind) for name, kind in (("Ash", "Lift"), ("Elm", "Lift"), ("Nord", "Firm"))]
+    triples = [
+        Triple(name, TYPE, kind) for name, kind in (("Ash", "Lift"), ("Elm", "Lift"), ("Nord", "Firm"))
+    ]
     triples += [Triple(lift, "serviced by", "Nord") for lift in ("Ash", "Elm")]
     triples += [Triple("Ash", "house", "Mill"), Triple("Elm", "house", "Mill")]
     names = NameLookup(GraphFacts(GraphStore.from_triples(triples)))
@@ -171,7 +173,10 @@ def test_a_further_relation_from_a_class_that_is_not_asked_for() -> None:
 
 def test_what_is_not_true_is_left_out_once() -> None:
     triples = [Triple(farm, TYPE, "Farm") for farm in "abc"]
-    triples += [Triple(farm, "organic", f'"{truth}"^^<{XSD}boolean>') for farm, truth in zip("abc", ("true", "false", "true"), strict=True)]
+    triples += [
+        Triple(farm, "organic", f'"{truth}"^^<{XSD}boolean>')
+        for farm, truth in zip("abc", ("true", "false", "true"), strict=True)
+    ]
     forms = grown(NameLookup(GraphFacts(GraphStore.from_triples(triples))), "Which farms are not organic?")
     assert '(FILTER = organic "no" (CLASS "Farm"))' in forms
     assert not [form for form in forms if form.startswith("(MINUS") and '"no"' in form]
@@ -181,4 +186,6 @@ def test_numbers_of_a_table_are_values() -> None:
     triples = [Triple(fund, TYPE, "fund") for fund in ("Polar", "Marsh")]
     triples += [Triple("Polar", "months", "36"), Triple("Marsh", "months", "30")]
     names = NameLookup(GraphFacts(GraphStore.from_triples(triples)))
-    assert '(FILTER > months "30 months" (CLASS "fund"))' in grown(names, "Which funds run for more than 30 months?")
+    assert '(FILTER > months "30 months" (CLASS "fund"))' in grown(
+        names, "Which funds run for more than 30 months?"
+    )

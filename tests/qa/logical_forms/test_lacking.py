@@ -28,9 +28,15 @@ TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 def test_what_others_have_and_a_thing_lacks(question: str, phrases: list[str]) -> None:
     triples = [Triple(f"Fault {n}", TYPE, "Fault") for n in (1, 2)]
     triples += [Triple(f"Fault {n}", "lift", "Ash") for n in (1, 2)]
-    triples += [Triple("Fault 1", "repaired", f'"2024-02-01"^^<{XSD}date>'), Triple("Fault 1", "cause", "rust")]
+    triples += [
+        Triple("Fault 1", "repaired", f'"2024-02-01"^^<{XSD}date>'),
+        Triple("Fault 1", "cause", "rust"),
+    ]
     graph = GraphStore.from_triples(triples)
     facts = GraphFacts(graph)
     asked = question_mentions(facts, fuzzy_linker(graph), GraphIndex(graph), Question(question))
     assert sorted(lacking(facts, asked)) == sorted(phrases)
-    assert lacking(facts, asked, lambda _, texts: [float("repair" in text) for text in texts]) == phrases or not phrases
+    assert (
+        lacking(facts, asked, lambda _, texts: [float("repair" in text) for text in texts]) == phrases
+        or not phrases
+    )

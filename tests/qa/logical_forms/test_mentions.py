@@ -8,7 +8,7 @@ from kgqa.graph.linking.fuzzy import fuzzy_linker
 from kgqa.graph.storage.store import GraphStore
 from kgqa.qa.logical_forms.graph_facts import GraphFacts
 from kgqa.qa.logical_forms.graph_index import GraphIndex, NameLookup
-from kgqa.qa.logical_forms.mentions import class_asked, comparators_in, question_mentions, values_in
+from kgqa.qa.logical_forms.mentions import class_asked, comparators_in, opposed, question_mentions, values_in
 from kgqa.types import Question, Triple
 
 
@@ -128,3 +128,17 @@ def test_the_first_word_of_a_name_with_of_names_it() -> None:
         "harp": ["Harp of Ulm"],
         "lute": ["Lute of Bern"],
     }
+
+
+@pytest.mark.parametrize(
+    ("question", "relation", "excluded"),
+    [
+        ("When is the next service of Rook?", "last service", True),
+        ("Who was the third examiner?", "second examiner", True),
+        ("How wide is it?", "length", True),
+        ("Who won the second race?", "winner", False),
+        ("Who wrote the last letter?", "written by", False),
+    ],
+)
+def test_words_that_exclude_each_other(question: str, relation: str, excluded: bool) -> None:
+    assert opposed(question, relation) is excluded

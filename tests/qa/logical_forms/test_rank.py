@@ -6,13 +6,14 @@ import pytest
 import torch
 
 from kgqa.graph.linking.fuzzy import fuzzy_linker
+from kgqa.graph.storage.store import GraphStore
 from kgqa.qa.logical_forms.enumerate import Enumerator
 from kgqa.qa.logical_forms.execute import Result
 from kgqa.qa.logical_forms.graph_facts import GraphFacts
 from kgqa.qa.logical_forms.graph_index import GraphIndex, NameLookup
 from kgqa.qa.logical_forms.mentions import question_mentions
 from kgqa.qa.logical_forms.rank import FormCalibration, RankedForm, coverage, shortlist
-from kgqa.types import InputError, Question
+from kgqa.types import InputError, Question, Triple
 
 
 def asked(names: NameLookup, text: str):  # type: ignore[no-untyped-def]
@@ -98,3 +99,15 @@ def test_sharpness_moves_confidences_towards_one_half() -> None:
     assert confidence(0.5) == pytest.approx(0.5)
     assert confidence(0.9) == pytest.approx(0.75)
     assert 0 < confidence(0.0) < confidence(1.0) < 1
+
+
+def test_a_relation_that_is_excluded_by_the_question_costs() -> None:
+    triples = [Triple("Rook", "last service", '"2024-03-01"'), Triple("Rook", "driver", "Ann")]
+    graph = NameLookup(GraphFacts(GraphStore.from_triples(triples)))
+
+    def score(text: str) -> float:
+        question = asked(graph, text)
+        found = shortlist(graph.facts, question, Enumerator(graph.facts, question).forms())
+        return next(c.score for c in found if c.phrase.startswith("the last service of Rook"))
+
+    assert score("When is the next service of Rook?") < score("When was the last service of Rook?") - 2

@@ -46,5 +46,9 @@ def test_what_a_yes_or_no_is_said_of_may_be_an_adjective(label: str, adjective: 
 
 
 def test_plurals_that_count() -> None:
-    counts = [label for label in ("pages", "fees", "page", "headquarters") if wording_of(label).is_number]
+    counts = [
+        label
+        for label in ("pages", "number of pages", "fees", "page", "headquarters")
+        if wording_of(label).is_number
+    ]
     assert counts == ["pages"]
