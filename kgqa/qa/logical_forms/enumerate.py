@@ -14,7 +14,7 @@ from itertools import combinations, islice
 import numpy as np
 
 from kgqa.graph.linking.label_keys import noun_of
-from kgqa.graph.linking.normalize import lemma, words
+from kgqa.graph.linking.normalize import STOP_WORDS, lemma, words
 from kgqa.language.values import same_unit
 from kgqa.qa.logical_forms.execute import compared_value, hops_of, members
 from kgqa.qa.logical_forms.graph_facts import FEW, MAX_ONWARD, GraphFacts, TooManyFacts
@@ -62,6 +62,7 @@ MAX_SCALES = 24
 """Maximum number of relations by which a set's members are ordered."""
 _WHO = re.compile(r"\W*who(?:m|se)?\b", re.IGNORECASE)
 _WHAT_IS = re.compile(r"\W*what(?:.s| is| does| do)\s+(?:an?\b|the word)?\W*(?:mean)?\W*", re.IGNORECASE)
+_BEST_OF = re.compile(r"\bthe (?:(?:most|least) \w+|\w{2,}est|first|last) ([^\W\d_]+)", re.IGNORECASE)
 _INEQUALITIES: tuple[Comparator, ...] = (">", "<", ">=", "<=", "=")
 _OPPOSITE: dict[Comparator, Comparator] = {">": "<=", "<=": ">", "<": ">=", ">=": "<"}
 
@@ -90,7 +91,7 @@ class Enumerator:
         named_kind = self.classes and not _WHO.match(asked.text) and not asks_other_noun(facts, asked)
         # "Which series does the shortest comic belong to?" compares members of another class than it asks for
         self.kinds_asked = class_asked(facts, asked)
-        nested = set(self.classes) <= set(self.kinds_asked) and "extreme" in asked.operators
+        nested = set(self.classes) <= set(self.kinds_asked) and self._compares_others()
         others = () if named_kind and not nested else [k for k in classes if k not in self.classes]
         # "the longest recording" may be meant of radio and podcast episodes together
         nouns = {kind: noun_of(facts.label(kind)) for kind in others}
@@ -143,11 +144,20 @@ class Enumerator:
         """What a relation that the question names leads to from each of the largest classes: the landlords, if there is
         no such class."""
         asked = {lemma(word) for word, _, _ in words(rest_of(self.asked))}
-        for kind in map(Class, ((kind,) for kind in self.largest)):
-            for step in self._having(kind) if asked else ():
-                noun = wording_of(self.facts.graph.relations[step.relation].label).noun.lower().split()
-                if step.forward and noun and asked.issuperset(map(lemma, noun)):
-                    yield Join((step,), kind)
+        nouns = [wording_of(relation.label).noun.lower().split() for relation in self.facts.graph.relations]
+        named = {r for r, noun in enumerate(nouns) if noun and asked.issuperset(map(lemma, noun))}
+        for kind in map(Class, ((kind,) for kind in self.largest if named)):
+            steps = (step for step in self._having(kind) if step.forward and step.relation in named)
+            yield from (Join((step,), kind) for step in steps)
+
+    def _compares_others(self) -> bool:
+        """Whether a superlative stands before a noun that names no relation: "the shortest comic", not "the highest
+        price"."""
+        match = _BEST_OF.search(self.asked.text)
+        if match is None or match[1].lower() in STOP_WORDS:
+            return False
+        labels = (f"{relation.label} {relation.words}" for relation in self.facts.graph.relations)
+        return lemma(match[1].lower()) not in {lemma(word) for text in labels for word, _, _ in words(text)}
 
     def _beyond_all(self, form: SetForm) -> Iterator[SetForm]:
         """One further relation from the members of a class that the question does not ask for: "the firms that look
