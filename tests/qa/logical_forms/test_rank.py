@@ -13,7 +13,7 @@ from kgqa.qa.logical_forms.graph_facts import GraphFacts
 from kgqa.qa.logical_forms.graph_index import GraphIndex, NameLookup
 from kgqa.qa.logical_forms.mentions import question_mentions
 from kgqa.qa.logical_forms.rank import FormCalibration, RankedForm, coverage, shortlist
-from kgqa.types import InputError, Question, Triple
+from kgqa.types import InputError, Label, Question, Triple
 
 
 def asked(names: NameLookup, text: str):  # type: ignore[no-untyped-def]
@@ -111,3 +111,13 @@ def test_a_relation_that_is_excluded_by_the_question_costs() -> None:
         return next(c.score for c in found if c.phrase.startswith("the last service of Rook"))
 
     assert score("When is the next service of Rook?") < score("When was the last service of Rook?") - 2
+
+
+def test_an_entity_may_be_called_by_the_year_that_is_asked_for() -> None:
+    triples = [Triple("Teapot", "time of making", "http://x/t4"), Triple("Teapot", "maker", "Ann")]
+    graph = GraphStore.from_triples(triples, labels=[Label("http://x/t4", "1690", "en")])
+    names = NameLookup(GraphFacts(graph))
+    question = asked(names, "When was the Teapot made?")
+    found = shortlist(names.facts, question, Enumerator(names.facts, question).forms())
+    scores = {candidate.phrase: candidate.score for candidate in found}
+    assert scores["the time of making of Teapot: 1690"] > 0

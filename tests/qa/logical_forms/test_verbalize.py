@@ -120,6 +120,8 @@ def test_relations_called_in_another_language_are_worded_in_english() -> None:
 def test_a_year_that_is_a_plain_number_is_a_time() -> None:
     facts = """Gull|surveyed|"1731"\nTern|surveyed|"1802"\nGull|http://www.w3.org/1999/02/22-rdf-syntax-ns#type|Map
 Tern|http://www.w3.org/1999/02/22-rdf-syntax-ns#type|Map\nGull|withdrawn in|"1731"
+Gull|year of survey|"1731"
+Tern|year of survey|"1802"
 Gull|roof renewed in|"1731"\nGull|employed since|"2017-11-20"\nTern|sheets|"1802"\nGull|sheets|"3"
 """
     graph = GraphStore.from_triples(
@@ -128,6 +130,7 @@ Gull|roof renewed in|"1731"\nGull|employed since|"2017-11-20"\nTern|sheets|"1802
     names = NameLookup(GraphFacts(graph))
     phrases = {
         "(ARGMIN surveyed (CLASS Map))": "maps surveyed earliest",
+        '(ARGMAX "year of survey" (CLASS Map))': "maps with the latest year of survey",
         "(FILTER > surveyed 1760 (CLASS Map))": "maps surveyed after 1760",
         '(JOIN (R surveyed) "Gull")': "when Gull was surveyed",
         '(JOIN (R "withdrawn in") "Gull")': "when Gull was withdrawn",
