@@ -117,7 +117,9 @@ def read_folder(folder: Path, relations: Path | None = None) -> SourceGraph:
                 raise InputError(
                     f"labels/{language}.tsv: no concept {slug}; name one of the graph, or leave it out"
                 )
-            by_slug[slug].labels[language] = names
+            concept = by_slug[slug]
+            known = concept.ko if language == "ko" else concept.labels.setdefault(language, [])
+            known += [name for name in names if name not in known]
     return graph
 
 

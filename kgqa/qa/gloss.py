@@ -8,13 +8,15 @@ ranks the same concepts by it, and both readings together are better than either
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 
 from kgqa.graph.linking.linker import SPACELESS
+from kgqa.korean.gloss import Mentioned, Word, in_english_order
+from kgqa.language.detect import KOREAN
 from kgqa.language.wording import english_words
 from kgqa.models.collation.collate import ANSWER_TYPES
 from kgqa.qa.state import HeadScores, QAState, QAStates
@@ -23,6 +25,7 @@ from kgqa.types import Candidate, KnowledgeGraph, Link, NodeRole, Passage, Quest
 LONGEST = 1_000
 """Maximum length of a passage that is glossed, in characters."""
 _LEAST = 1e-9
+_CLOSE = frozenset((*".,;:!?", "'s"))
 _MARKS = str.maketrans("。、！？", ".,!?")
 
 
@@ -91,26 +94,32 @@ def word_by_word(
     >>> word_by_word("Womit gräbt sie ein Loch?", NodeRole.QUESTION, graph, "de", words)[0]
     'with what dig she a hole?'
     """
-    said: list[str] = []
-    links: list[Link] = []
-    size = 0
-    for start, end, nodes in _pieces(text, part, subgraph, _pattern(language)):
-        word = text[start:end].translate(_MARKS)
-        if nodes:  # the shortest label is the plainest: "rain", not "weeks without rain"
-            word = min((subgraph.labels[node] for node in nodes), key=lambda label: label.count(" "))
-        elif not (word := words.get(word.lower(), word)):
-            continue
-        said.append(word if not said or word in ".,;:!?" else " " + word)
-        size += len(said[-1])
-        links += [Link(part, size - len(word), size, node) for node in nodes]
-    return "".join(said), links
+    mentions = _mentions(text, part, subgraph)
+    if language == KOREAN:
+        found = [
+            Mentioned(start, end, _plainest(subgraph, nodes), tuple(nodes)) for start, end, nodes in mentions
+        ]
+        said = in_english_order(text, found, words, asking=part is NodeRole.QUESTION)
+    else:
+        said = []
+        for start, end, nodes in _pieces(text, mentions, _pattern(language)):
+            word = text[start:end].translate(_MARKS)
+            word = _plainest(subgraph, nodes) if nodes else words.get(word.lower(), word)
+            said += [Word(word, tuple(nodes))] if word else []
+    written, links = "", []
+    for word, nodes in said:
+        written += word if not written or word in _CLOSE else f" {word}"
+        links += [Link(part, len(written) - len(word), len(written), node) for node in nodes]
+    return written, links
 
 
-def _pieces(
-    text: str, part: NodeRole, subgraph: Subgraph, pattern: re.Pattern[str]
-) -> list[tuple[int, int, list[int]]]:
-    """The mentions of a text, the longest of those that overlap, and the words and marks between them: start, end and
-    the nodes mentioned."""
+def _plainest(subgraph: Subgraph, nodes: Sequence[int]) -> str:
+    """The shortest label of several concepts is the plainest: "rain", not "weeks without rain"."""
+    return min((subgraph.labels[node] for node in nodes), key=lambda label: label.count(" "))
+
+
+def _mentions(text: str, part: NodeRole, subgraph: Subgraph) -> list[tuple[int, int, list[int]]]:
+    """Start, end and nodes of the mentions of a text, the longest of those that overlap."""
     mentions: dict[tuple[int, int], list[int]] = {}
     for link in subgraph.links:
         if link.part is part:
@@ -121,9 +130,20 @@ def _pieces(
         if not covered[start:end].any():
             covered[start:end] = True
             found.append((start, end, mentions[start, end]))
-    between = (match.span() for match in pattern.finditer(text))
-    found += [(start, end, []) for start, end in between if not covered[start:end].any()]
     return sorted(found)
+
+
+def _pieces(
+    text: str, mentions: list[tuple[int, int, list[int]]], pattern: re.Pattern[str]
+) -> list[tuple[int, int, list[int]]]:
+    """The mentions of a text, and the words and marks between them without nodes."""
+    covered = np.zeros(len(text) + 1, dtype=bool)
+    for start, end, _ in mentions:
+        covered[start:end] = True
+    between = (match.span() for match in pattern.finditer(text))
+    return sorted(
+        [*mentions, *((start, end, []) for start, end in between if not covered[start:end].any())]
+    )
 
 
 @lru_cache

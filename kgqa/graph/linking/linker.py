@@ -25,11 +25,12 @@ from kgqa.graph.linking.normalize import (
     STOP_WORDS_OF,
     SUBJECTS,
     WORD,
-    dictionary_form,
+    dictionary_forms,
     has_analyser,
     has_japanese_analyser,
     is_hangul,
     is_korean,
+    is_korean_function_word,
     japanese_words,
     lemma,
     people,
@@ -77,6 +78,8 @@ class _Words(NamedTuple):
     clauses: list[int]
 
 
+DICTIONARY_ENDING = "다"
+"""The ending of Korean predicates in dictionary form."""
 LEMMATIZED = frozenset({"de", "es", "fr"})
 """Languages whose words are also looked up in the base form that simplemma gives them."""
 SPACELESS = frozenset({"ja"})
@@ -112,8 +115,10 @@ def _form(word: str) -> _Form:
 def _korean_form(text: str, word: str, start: int, end: int) -> _Form:
     """A word of a Korean text: the dictionary form from the morphological analysis comes before those by rules."""
     form = _form(word)
-    found = dictionary_form(text, start, end)
-    return form._replace(stems=(found, *form.stems)) if found else form
+    if is_korean_function_word(text, start, end):
+        return form._replace(stop=True, before_object=False)
+    found = dictionary_forms(text, start, end)
+    return form._replace(stems=(*found, *form.stems)) if found else form
 
 
 @lru_cache(maxsize=100_000)
@@ -411,10 +416,14 @@ def _bases(forms: list[_Form]) -> list[str]:
 
 
 def _keys(forms: list[_Form], plain: str) -> list[str]:
-    """Lookup keys of a surface form: as written, in base form, and without the particles of the last word."""
+    """Lookup keys of a surface form: as written, in base form, and without the particles of the last word; a Korean
+    predicate first in dictionary form."""
     bases = _bases(forms)
     before = plain[: -len(forms[-1].text)]
-    return [*(bases if plain == bases[0] else [plain, *bases]), *(before + stem for stem in forms[-1].stems)]
+    written = bases if plain == bases[0] else [plain, *bases]
+    stems = [before + stem for stem in forms[-1].stems]
+    is_predicate = stems[:1] and stems[0].endswith(DICTIONARY_ENDING)  # 산 is bought, a form of 사다, not a mountain
+    return [*stems[:1], *written, *stems[1:]] if is_predicate else [*written, *stems]
 
 
 def _pronouns(forms: list[_Form]) -> Iterator[tuple[tuple[int, ...], list[str]]]:

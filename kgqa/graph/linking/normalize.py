@@ -224,6 +224,7 @@ _AT_ONCE = 2_000  # characters analysed in one call, which cannot be cancelled
 _NAME_SCORE = -5.0  # below that of common words: 유리 is glass rather than a name
 _PREDICATES = ("VV", "VA", "XSV", "XSA")
 _STEMS = (*_PREDICATES, "VX")
+_FUNCTIONAL = frozenset(("NP", "VX", "VCP", "VCN", "SF", "SP"))
 _START = attrgetter("start")
 
 
@@ -333,6 +334,34 @@ def dictionary_form(text: str, start: int, end: int) -> str:
         if m.tag == "VCP" and m.start > start:
             return text[start : m.start]
     return ""
+
+
+def dictionary_forms(text: str, start: int, end: int) -> tuple[str, ...]:
+    """The forms in which a label may have the word at `start` to `end` of a text: its dictionary form, and of an
+    adjective the adnominal form too, in which the labels of properties are.
+
+    >>> dictionary_forms("국이 뜨거웠다", 3, 7)
+    ('뜨겁다', '뜨거운')
+    """
+    form = dictionary_form(text, start, end)
+    is_adjective = any(m.tag in ("VA", "XSA") and start <= m.start < end for m in morphemes(text))
+    return (form, conjugated(form, ("ᆫ", "ETM"))) if form and is_adjective else (form,) * bool(form)
+
+
+def is_korean_function_word(text: str, start: int, end: int) -> bool:
+    """Whether the word at `start` to `end` of a text has no content word in it: a pronoun, question word or auxiliary
+    verb, with its particles and endings.
+
+    >>> [is_korean_function_word("우리는 소 우리를 봤다", *span) for span in ((0, 3), (6, 9))]
+    [True, False]
+    """
+    found = morphemes(text)
+    own = []
+    for at in range(bisect_left(found, start, key=_START), len(found)):
+        if found[at].start >= end:
+            break
+        own.append(found[at].tag)
+    return bool(own) and all(tag in _FUNCTIONAL or tag[0] in "JE" for tag in own)
 
 
 class JapaneseWord(NamedTuple):
