@@ -38,7 +38,7 @@ class Concept:
     also: list[str] = field(default_factory=list)
     ko: list[str] = field(default_factory=list)
     labels: dict[str, list[str]] = field(default_factory=dict)
-    """Names in other languages than English and Korean, the preferred one first."""
+    """Names in other languages than English and Korean, the preferred one first; further Korean ones are in `ko`."""
     domains: list[str] = field(default_factory=list)
     where: str = ""
     kind: str = ""

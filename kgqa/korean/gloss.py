@@ -31,7 +31,7 @@ class Word(NamedTuple):
     """English words for a part of the text, and the nodes that it mentions."""
 
     text: str
-    nodes: tuple[int, ...] = ()
+    nodes: Sequence[int] = ()
 
     @property
     def asks(self) -> bool:
@@ -45,7 +45,7 @@ class Mentioned(NamedTuple):
     start: int
     end: int
     label: str
-    nodes: tuple[int, ...]
+    nodes: Sequence[int]
 
 
 @dataclass

@@ -41,7 +41,8 @@ class DecisionConfig(BaseModel):
     """Confidence of a yes or no that a fact states in the question's words: of 184 such questions on common knowledge
     183 were answered rightly."""
     gloss: float = Field(0.0, ge=0, le=1)
-    """Weight of the English reader in the mean of both log-probabilities of a concept; see `kgqa/qa/gloss.py`."""
+    """Weight of the English reader in the mean of both log-probabilities of concepts and answer types; see
+    `kgqa/qa/gloss.py`."""
     unrelated: float = Field(0.0, ge=0, le=1)
     """Ensemble weight of a pass without the passage, for yes/no questions that share no content word with
     their passage (`disregard`); 0 skips that pass."""

@@ -2,7 +2,7 @@
 
 The reader for many languages ranks concepts worse in other languages than in English. A gloss, made of the English
 labels of the concepts that the text mentions and of a table of small words, is no good English, but the English reader
-ranks the same concepts by it, and both readings together are better than either.
+ranks the same concepts by it and tells the answer type, and both readings together are better than either.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ from functools import lru_cache
 import numpy as np
 
 from kgqa.graph.linking.linker import SPACELESS
-from kgqa.korean.gloss import Mentioned, Word, in_english_order
+from kgqa.graph.linking.normalize import has_analyser
 from kgqa.language.detect import KOREAN
 from kgqa.language.wording import english_words
-from kgqa.models.collation.collate import ANSWER_TYPES
 from kgqa.qa.state import HeadScores, QAState, QAStates
-from kgqa.types import Candidate, KnowledgeGraph, Link, NodeRole, Passage, Question, Source, Subgraph
+from kgqa.types import Candidate, KnowledgeGraph, Link, NodeRole, Passage, Question, Subgraph
 
 LONGEST = 1_000
 """Maximum length of a passage that is glossed, in characters."""
@@ -36,7 +35,7 @@ def gloss(
     language: Callable[[Question], str],
     share: float,
 ) -> QAStates:
-    """Rank the concepts of each open question that common knowledge answers by its gloss too, with the weight `share`.
+    """Tell the answer type of each open question, and rank its concepts, by its gloss too, with the weight `share`.
 
     `reading` reads with the English reader; questions in languages without a table of small words stay as they are.
     """
@@ -49,21 +48,20 @@ def gloss(
         return states
     again = dict(zip(wanted, reading(tuple(wanted.values())), strict=True))
     return tuple(
-        replace(state, scores=_ranked_by_both(state.scores, again[n].scores, share)) if n in again else state
+        replace(state, scores=_read_by_both(state.scores, again[n].scores, share)) if n in again else state
         for n, state in enumerate(states)
     )
 
 
 def _may_gain(state: QAState) -> bool:
-    """Whether an open question is most probably answered by knowledge, and its passage is short."""
-    types = state.scores.answer_type
-    is_known = len(types) > 0 and ANSWER_TYPES.index(Source.KNOWLEDGE) == int(types.argmax())
-    return state.is_open and is_known and len(state.question.passage_text) <= LONGEST
+    """Whether a question has been read, is open, and has a short passage or none."""
+    is_read = len(state.scores.answer_type) > 0
+    return is_read and state.is_open and len(state.question.passage_text) <= LONGEST
 
 
 def _glossed(state: QAState, graph: KnowledgeGraph, language: str) -> QAState | None:
     """The question in English words, over the same concepts with their English labels."""
-    if not (words := english_words(language)):
+    if not (words := english_words(language)) or (language == KOREAN and not has_analyser()):
         return None
     subgraph, question = state.subgraph, state.question
     ids = graph.ids(subgraph.nodes)
@@ -95,18 +93,19 @@ def word_by_word(
     'with what dig she a hole?'
     """
     mentions = _mentions(text, part, subgraph)
+    said: list[tuple[str, Sequence[int]]] = []
     if language == KOREAN:
-        found = [
-            Mentioned(start, end, _plainest(subgraph, nodes), tuple(nodes)) for start, end, nodes in mentions
-        ]
-        said = in_english_order(text, found, words, asking=part is NodeRole.QUESTION)
+        from kgqa.korean.gloss import Mentioned, in_english_order  # English loads nothing Korean
+
+        found = [Mentioned(start, end, _plainest(subgraph, nodes), nodes) for start, end, nodes in mentions]
+        said += in_english_order(text, found, words, asking=part is NodeRole.QUESTION)
     else:
-        said = []
         for start, end, nodes in _pieces(text, mentions, _pattern(language)):
             word = text[start:end].translate(_MARKS)
-            word = _plainest(subgraph, nodes) if nodes else words.get(word.lower(), word)
-            said += [Word(word, tuple(nodes))] if word else []
-    written, links = "", []
+            if word := _plainest(subgraph, nodes) if nodes else words.get(word.lower(), word):
+                said.append((word, nodes))
+    written = ""
+    links: list[Link] = []
     for word, nodes in said:
         written += word if not written or word in _CLOSE else f" {word}"
         links += [Link(part, len(written) - len(word), len(written), node) for node in nodes]
@@ -154,8 +153,8 @@ def _pattern(language: str) -> re.Pattern[str]:
     return re.compile(rf"{word}|[.,;:!?。、！？]")
 
 
-def _ranked_by_both(own: HeadScores, english: HeadScores, share: float) -> HeadScores:
-    """The first reading with its concepts ranked by the weighted geometric mean of both probabilities."""
+def _read_by_both(own: HeadScores, english: HeadScores, share: float) -> HeadScores:
+    """The first reading with the weighted geometric means of both probabilities of concepts and answer types."""
     other = {concept.concept: concept.score for concept in english.concepts}
     scores = [
         max(concept.score, _LEAST) ** (1 - share) * max(other.get(concept.concept, 0.0), _LEAST) ** share
@@ -165,4 +164,9 @@ def _ranked_by_both(own: HeadScores, english: HeadScores, share: float) -> HeadS
     both: list[Candidate] = [
         replace(concept, score=score / total) for concept, score in zip(own.concepts, scores, strict=True)
     ]
-    return replace(own, concepts=tuple(sorted(both, key=lambda concept: -concept.score)))
+    first, second = (scores.answer_type.log_softmax(-1) for scores in (own, english))
+    return replace(
+        own,
+        concepts=tuple(sorted(both, key=lambda concept: -concept.score)),
+        answer_type=(1 - share) * first + share * second,
+    )

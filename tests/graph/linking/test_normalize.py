@@ -154,6 +154,22 @@ def test_predicates_of_all_speech_levels_in_their_dictionary_form(word, form):
 @pytest.mark.parametrize(
     ("text", "found"),
     [
+        ("국이 뜨거웠다.", ["뜨거운"]),
+        ("새로 산 바지를 입어 봤다.", ["사다"]),
+        ("우리가 누구를 봤니?", ["보다"]),
+        ("소 우리를 지었다.", ["우리"]),
+    ],
+)
+def test_a_word_is_linked_as_it_is_analysed(graph_of, text, found):
+    graph = graph_of([(concept, "IsA", "thing") for concept in ("뜨거운", "사다", "산", "우리", "누구", "보다")])
+    linked = [graph.labels(np_ids(mention.entities))[0] for mention in Linker(graph).link(text)]
+    assert linked == found
+
+
+@needs_kiwi
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
         ("꽃을 심으셨습니까?", ["꽃을 심다"]),
         ("꽃을 심었단다.", ["꽃을 심다"]),
         ("빵을 구워 먹자", ["빵을 굽다"]),

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import pytest
+
+from kgqa.korean.gloss import Mentioned, in_english_order
+from kgqa.language.wording import english_words
+
+
+def said(text: str, asking: bool = False, **labels: str) -> str:
+    """The gloss of a text in which the words `labels` are mentioned."""
+    places = [(text.index(word), word, label) for word, label in labels.items()]
+    mentions = [
+        Mentioned(at, at + len(word), label, (n,)) for n, (at, word, label) in enumerate(sorted(places))
+    ]
+    return " ".join(word.text for word in in_english_order(text, mentions, english_words("ko"), asking))
+
+
+@pytest.mark.parametrize(
+    ("text", "labels", "english"),
+    [
+        ("땅을 무엇으로 팠니?", {"땅을": "ground", "팠니": "dig"}, "with what dig ground ?"),
+        ("누가 창문을 깼을까?", {"창문을": "window", "깼을까": "break"}, "who break window ?"),
+        ("아이는 어디에 있을까요?", {"아이는": "child"}, "where is child ?"),
+        ("기분이 어땠을까?", {"기분이": "mood"}, "how is mood ?"),
+        ("손을 왜 씻었니?", {"손을": "hand", "씻었니": "wash"}, "why wash hand ?"),
+        ("아이의 이름은 무엇입니까?", {"아이의": "child", "이름은": "name"}, "what is child 's name ?"),
+        ("형은 서랍에서 무엇을 찾으려고 했니?", {"서랍에서": "drawer"}, "what did hyeong look for in drawer ?"),
+    ],
+)
+def test_a_question_begins_with_its_question_word(text: str, labels: dict[str, str], english: str) -> None:
+    assert said(text, asking=True, **labels) == english
+
+
+@pytest.mark.parametrize(
+    ("text", "labels", "english"),
+    [
+        ("집을 지으려고 땅을 팠다.", {"집을 지으려고": "build a house", "팠다": "dig"}, "to build a house dig ttang ."),
+        ("비가 오면 우산을 쓴다.", {"비가": "rain", "우산을": "umbrella"}, "if rain come use umbrella ."),
+        ("뜨거운 국을 먹지 않았다.", {"국을": "soup", "먹지": "eat"}, "not eat hot soup ."),
+        ("밥을 먹기 전에 손을 씻었다.", {"손을": "hand", "씻었다": "wash"}, "before eat rice wash hand ."),
+    ],
+)
+def test_verbs_come_before_their_objects(text: str, labels: dict[str, str], english: str) -> None:
+    assert said(text, **labels) == english
+
+
+def test_a_mention_keeps_its_nodes_and_an_unknown_word_its_sound() -> None:
+    words = in_english_order("민지가 땅을 팠다.", [Mentioned(4, 6, "ground", (3, 5))], {}, asking=False)
+    assert [(word.text, word.nodes) for word in words] == [
+        ("Minji", ()),
+        ("pa", ()),
+        ("ground", (3, 5)),
+        (".", ()),
+    ]
