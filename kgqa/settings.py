@@ -37,10 +37,6 @@ SMALLER = "kgqa-small"
 """The fallback if the default reader is not installed; the app also offers it for slow machines."""
 MULTILINGUAL = "kgqa-multi"
 """The default reader for questions in languages other than English."""
-TRANSLATED = frozenset({"ko"})
-"""Languages whose questions are translated for the default reader instead of using the multilingual one."""
-LONGEST_TRANSLATED = 200
-"""Characters of a passage up to which they are."""
 FACT_ENCODER = "kgqa-facts"
 """The fact encoder for dense retrieval."""
 INSTALLED = "kgqa.models"

@@ -8,8 +8,7 @@ from apps.custom_graphs import asked_graph
 from apps.markup import plain
 from apps.resources import answerer, say
 from apps.views.why import source_of
-from kgqa.language.detect import KOREAN
-from kgqa.settings import TRANSLATED, feedback_file
+from kgqa.settings import feedback_file
 
 
 def page() -> None:
@@ -22,9 +21,7 @@ def page() -> None:
         "file": plain(str(feedback_file())),
         "languages": say("about_translated")
         if other is None
-        else say(
-            "about_other_but_korean" if KOREAN in TRANSLATED else "about_other", model=plain(other.model)
-        ),
+        else say("about_other", model=plain(other.model)),
     }
     for section in ("what", "good", "asked", "limits", "privacy", "keys"):
         st.header(say(f"about_{section}"), anchor=False, divider="gray")

@@ -7,12 +7,11 @@ order of their phrases is changed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from kgqa.graph.linking.normalize import Morpheme, morphemes
-from kgqa.korean.words import romanise
 
 ASKING = frozenset(("what", "who", "where", "when", "why", "how", "which"))
 _OPENING = frozenset(("if", "because", "to", "when", "while", "before", "after"))
@@ -77,34 +76,46 @@ class _Clause:
     is_negative: bool = False
     is_past: bool = False
 
-    def said(self, asking: bool) -> list[Word]:
+    @property
+    def asks(self) -> bool:
+        """Whether it has a question word."""
+        return any(p.asks for p in self.phrases) or any(word.asks for word in (*self.before_noun, *self.verb))
+
+    def said(self, asking: bool, is_yes_no: bool = False) -> list[Word]:
         """The clause in English order."""
         phrases = [*self.phrases, *([_Phrase(self.before_noun)] if self.before_noun else [])]
         asked = [p for p in phrases if p.asks] if asking else []
         rest = [p for p in phrases if p not in asked]
         subject = [word for p in rest if p.case in ("subject", "topic") for word in p.said()]
         others = sorted(
-            (p for p in rest if p.case not in ("subject", "topic")), key=lambda p: p.case not in ("", "object")
+            (p for p in rest if p.case not in ("subject", "topic")),
+            key=lambda p: p.case not in ("", "object"),
         )
         objects = [word for p in others for word in p.said()]
         verb = [word for word in self.verb if not (asking and word.asks)]
         front = [word for p in asked for word in p.said()] + [w for w in self.verb if asking and w.asks]
         negation = [Word("not")] * self.is_negative
+        helper = [Word("did" if self.is_past else "does")]
+        if is_yes_no:
+            is_first = [word for word in verb if word.text == "is"][:1]
+            verb = [word for word in verb if word not in is_first]
+            return [*(is_first or helper), *subject, *negation, *self.adverbs, *verb, *objects]
         if not front:
             return [*subject, *negation, *self.adverbs, *verb, *objects]
         if any(p.case == "subject" for p in asked):
             return [*front, *self.adverbs, *negation, *verb, *subject, *objects]
         if all(word.text in ("is", "exist") for word in verb):
             return [*front, Word("is"), *self.adverbs, *negation, *subject, *objects]
-        helper = [Word("did" if self.is_past else "does")] if subject else []
-        return [*front, *self.adverbs, *helper, *subject, *negation, *verb, *objects]
+        return [*front, *self.adverbs, *(helper if subject else []), *subject, *negation, *verb, *objects]
 
 
 class _Writer:
     """Goes through the morphemes of a text, and writes its sentences."""
 
-    def __init__(self, text: str, table: Mapping[str, str], asking: bool) -> None:
-        self.morphemes, self.table, self.asking = morphemes(text), table, asking
+    def __init__(
+        self, text: str, table: Mapping[str, str], asking: bool, unknown: Callable[[str], str]
+    ) -> None:
+        self.morphemes, self.table, self.asking, self.unknown = morphemes(text), table, asking, unknown
         self.written: list[Word] = []
         self.clauses: list[list[Word]] = []
         self.clause = _Clause()
@@ -126,7 +137,11 @@ class _Writer:
     def _mention(self, mention: Mentioned, at: int) -> int:
         """Take in a mention, and return the place of its last content morpheme: endings and particles follow."""
         inside = [n for n in range(at, len(self.morphemes)) if self.morphemes[n].start < mention.end]
-        heads = [n for n in inside if self.morphemes[n].tag[0] not in "JES" and self.morphemes[n].tag not in ("VCP", "XSN")]
+        heads = [
+            n
+            for n in inside
+            if self.morphemes[n].tag[0] not in "JES" and self.morphemes[n].tag not in ("VCP", "XSN")
+        ]
         last = heads[-1] if heads else at
         m = self.morphemes[last]
         is_small = len(heads) == 1 and m.tag in ("NP", "NNB", "MM", "MAG", "VX")
@@ -183,8 +198,8 @@ class _Writer:
             clause.before_noun.append(Word(english))
         elif tag in _NOUNS or tag in ("VV", "VA"):
             # unknown words stay recognizable, so that question and passage share them
-            said = (m.form if tag in ("SL", "SN") else romanise(m.form)) if english is None else english
-            if said and tag != "NNB" or english:
+            said = self.unknown(m.form) if english is None and tag != "NNB" else english
+            if said:
                 self._content(Word(said.capitalize() if tag == "NNP" else said), m)
 
     def _particle(self, m: Morpheme) -> None:
@@ -232,7 +247,9 @@ class _Writer:
 
     def _end(self) -> None:
         """Write the sentence; that of a question begins with its question word, wherever it stands."""
-        last = self.clause.said(self.asking)
+        asked_before = any(word.asks for clause in self.clauses for word in clause)
+        is_yes_no = self.asking and bool(self.clause.verb) and not (asked_before or self.clause.asks)
+        last = self.clause.said(self.asking, is_yes_no)
         clauses = [*self.clauses, last]
         if self.asking and last and self.clauses:
             asked = next((word for clause in clauses for word in clause if word.asks), None)
@@ -253,14 +270,45 @@ def _form(m: Morpheme) -> str:
 
 
 def in_english_order(
-    text: str, mentions: Sequence[Mentioned], table: Mapping[str, str], asking: bool
+    text: str,
+    mentions: Sequence[Mentioned],
+    table: Mapping[str, str],
+    asking: bool,
+    unknown: Callable[[str], str] | None = None,
 ) -> list[Word]:
-    """A Korean text, or question, in English words: its mentions by their labels, other words by `table` or, if it does
-    not have them, in Latin letters.
+    """A Korean text, or question, in English words: its mentions by their labels, other words by `table`, or else as
+    `unknown` has them, which are Latin letters by default.
 
     >>> mentions = [Mentioned(0, 2, "ground", (0,)), Mentioned(8, 10, "dig", (1,))]
     >>> words = in_english_order("땅을 무엇으로 팠니?", mentions, {"무엇": "what", "-으로": "with"}, asking=True)
     >>> [word.text for word in words]
     ['with', 'what', 'dig', 'ground', '?']
     """
-    return _Writer(text, table, asking).write(mentions)
+    return _Writer(text, table, asking, unknown or romanise).write(mentions)
+
+
+# Hangul in Latin letters by syllables: the Revised Romanization of Korean (2000), without its sound changes.
+
+_FIRST = ord("가")
+_LAST = ord("힣")
+_INITIALS = "g kk n d tt r m b pp s ss - j jj ch k t p h".replace("-", "").split(" ")
+_VOWELS = "a ae ya yae eo e yeo ye o wa wae oe yo u wo we wi yu eu ui i".split()  # noqa: SIM905
+_FINALS = "- k k k n n n t l k m p l l p l m p p t t ng t t k t p t".replace("-", "").split(" ")
+
+
+def romanise(text: str) -> str:
+    """A text with each Hangul syllable romanized; other characters stay.
+
+    >>> romanise("민지"), romanise("서울 2호")
+    ('minji', 'seoul 2ho')
+    """
+    return "".join(_syllable(letter) for letter in text)
+
+
+def _syllable(letter: str) -> str:
+    code = ord(letter)
+    if not _FIRST <= code <= _LAST:
+        return letter
+    initial, rest = divmod(code - _FIRST, len(_VOWELS) * len(_FINALS))
+    vowel, final = divmod(rest, len(_FINALS))
+    return _INITIALS[initial] + _VOWELS[vowel] + _FINALS[final]

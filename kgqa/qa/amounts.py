@@ -304,7 +304,7 @@ def compute_amounts(states: QAStates, reader: LoadedReader) -> QAStates:
     if head is None:
         return states
     calibration = AmountCalibration.of_card(reader.card)
-    own = [n for n, state in enumerate(states) if not state.is_translated]
+    own = [n for n, state in enumerate(states) if not state.is_glossed]
     found = [(n, each) for n in own if (each := sum_of(states[n].question, reader)) is not None]
     answers: dict[int, ComputedAnswer] = {}
     for at in range(0, len(found), TOGETHER):

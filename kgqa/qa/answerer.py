@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.load import open_graph
@@ -24,11 +24,12 @@ from kgqa.models.load import LoadedReader, open_reader
 from kgqa.qa.alternatives import alternatives
 from kgqa.qa.decide import DecisionConfig
 from kgqa.qa.explain import Scoring, log_odds, log_odds_drops, near_edges, probability
+from kgqa.qa.gloss import in_english
 from kgqa.qa.pipeline import default_pipeline
 from kgqa.qa.render import Edit, FactAttribution, edited_facts, remove, sentence
 from kgqa.qa.retrieve import Retriever
 from kgqa.qa.state import QAState, QAStates, Step
-from kgqa.settings import DEFAULT_READER, LONGEST_TRANSLATED, MULTILINGUAL, TRANSLATED, has_model, tell_once
+from kgqa.settings import DEFAULT_READER, MULTILINGUAL, has_model, tell_once
 from kgqa.types import (
     CAUTION,
     NO,
@@ -36,15 +37,13 @@ from kgqa.types import (
     Answer,
     InputError,
     KnowledgeGraph,
+    NodeRole,
     Passage,
     Question,
     Source,
     Subgraph,
 )
 from kgqa.validation import asked, check_question, checked_answer, checked_language, checked_threshold
-
-if TYPE_CHECKING:
-    from kgqa.korean.answering import KoreanOver
 
 PipelineFactory = Callable[[Retriever, LoadedReader, DecisionConfig], Sequence[Step]]
 
@@ -83,7 +82,7 @@ class Answerer:
             that language.
         pipeline: builds the list of steps; a custom one may add or omit steps.
         multilingual_reader: reader for languages other than English; None: `reader` reads all questions,
-            Korean ones translated unless it is multilingual.
+            Korean ones word for word in English unless it is multilingual.
 
     Example: `Answerer.load("kgqa-small", "farm.ttl").answer("Which breed is Bella?").text`
     """
@@ -101,7 +100,6 @@ class Answerer:
         self.language, self.pipeline = language, pipeline
         self.multilingual_reader = multilingual_reader
         self._beside: Answerer | None = None
-        self._korean: KoreanOver | None = None
 
     @classmethod
     def load(
@@ -190,8 +188,6 @@ class Answerer:
         """
         other = self._with(self.retriever.with_edits(added, removed))
         other._beside = self._beside and self._beside.with_edits(added, removed)
-        # added facts may have labels that the Korean wrapper has not indexed; removed ones leave labels as they are
-        other._korean = None if added else self._korean
         return other
 
     def with_ablation(self, ablate: Ablation) -> Answerer:
@@ -206,14 +202,12 @@ class Answerer:
     def of(self, question: Question) -> Answerer:
         """The answerer for the question's language: this one, or the multilingual reader over the same graph.
 
-        The multilingual reader was not trained to rank logical forms, so it is left out over closed-world graphs; and
-        the translation of Korean is made for sentences of everyday life, not for longer texts.
+        The multilingual reader was not trained to rank logical forms, so it is left out over closed-world graphs.
         """
         language = self._language(question)
-        is_translated = language in TRANSLATED and len(question.passage_text) <= LONGEST_TRANSLATED
-        is_own = language == ENGLISH or is_translated or self.graph.closed_world
-        if self.multilingual_reader is None or is_own:
-            if language not in (ENGLISH, *TRANSLATED) and not self.reader.settings.multilingual:
+        if self.multilingual_reader is None or language == ENGLISH or self.graph.closed_world:
+            is_glossed = language == KOREAN and self.graph.closed_world
+            if language != ENGLISH and not (is_glossed or self.reader.settings.multilingual):
                 tell_once(
                     f"{self.name} was trained on English only: its answers in other languages are guesses; "
                     "choose a multilingual reader"
@@ -254,13 +248,16 @@ class Answerer:
         language = self.language_of(answer.question)
         if language == ENGLISH:
             return answer
-        if self.of(answer.question)._translates(answer.question):
-            return self._over_korean().shown(answer)
         graph = answer.evidence.subgraph
         if language == KOREAN:
+            from kgqa.korean.answering import korean_labels
             from kgqa.korean.verbalize import korean_relation
 
             relations = tuple(map(korean_relation, graph.relations))
+            if self.of(answer.question)._glosses(answer.question):  # its mentions are those of the gloss
+                labels = korean_labels(self.graph, graph.nodes, graph.labels)
+                links = tuple(link for link in graph.links if link.part is not NodeRole.QUESTION)
+                graph = replace(graph, labels=tuple(labels), links=links)
         else:
             relations = tuple(relation_in(relation, language) for relation in graph.relations)
         return replace(
@@ -271,21 +268,15 @@ class Answerer:
         """Whether a question is treated as Korean."""
         return self._language(question) == KOREAN
 
-    def _translates(self, question: Question) -> bool:
-        """Whether a Korean question is translated for the reader."""
+    def _glosses(self, question: Question) -> bool:
+        """Whether a Korean question is put into English words for the reader."""
         return self.is_korean(question) and not self.reader.settings.multilingual
 
-    def _over_korean(self) -> KoreanOver:
-        from kgqa.korean.answering import KoreanOver
-
-        if self._korean is None:
-            self._korean = KoreanOver(self.graph)
-        return self._korean
-
     def read_as(self, question: Question) -> Question:
-        """The question as the reader sees it: Korean translated to English with alignment, others unchanged."""
+        """The question as the reader sees it: a Korean one in English words for a reader of English alone, others
+        unchanged."""
         own = self.of(question)
-        return own._over_korean().gloss(question).english if own._translates(question) else question
+        return in_english(question, own.linker) if own._glosses(question) else question
 
     def retrieve(self, question: Question | str) -> list[Subgraph]:
         """Retrieve the subgraphs of a question: one per choice, or one.
@@ -357,16 +348,9 @@ class Answerer:
         return replace(answer, evidence=state.evidence, timing_ms=timing)
 
     def _as_read(self, answer: Answer) -> QAState:
-        """The pipeline state of an answer, to score it again over variants of its subgraph.
-
-        The choice of a translated question is replaced by its translation, which the reader scores.
-        """
-        question, best = self.read_as(answer.question), answer.candidates[:1]
-        if best and answer.source is Source.CHOICE:
-            place = answer.question.choices.index(best[0].text)
-            best = (replace(best[0], text=question.choices[place]),)
-        candidates = (*best, *answer.candidates[1:])
-        return QAState(question, candidates=candidates, evidence=answer.evidence, items=answer.items)
+        """The pipeline state of an answer, to score it again over variants of its subgraph."""
+        question = self.read_as(answer.question)
+        return QAState(question, candidates=answer.candidates, evidence=answer.evidence, items=answer.items)
 
     def ask_again(self, question: Question | str, edits: Sequence[Edit]) -> Answer:
         """The answer over the edited graph; of two edits of the same fact the later one counts.
@@ -429,7 +413,7 @@ class Answerer:
 
     def _read(self, question: Question, graphs: Sequence[Subgraph]) -> list[Answer]:
         chosen = [s for s in self.steps if s.name not in ("retrieve", "compute", "ground", "attribute")]
-        state = QAState(self.read_as(question), tuple(graphs), is_translated=self._translates(question))
+        state = QAState(self.read_as(question), tuple(graphs), is_glossed=self._glosses(question))
         return self._given(run(chosen, (state,)), [question])
 
     def _answered(
@@ -442,7 +426,7 @@ class Answerer:
             check_question(question)
         harms = [harm_of(question) for question in questions]
         asked = [question for question, harm in zip(questions, harms, strict=True) if not harm]
-        states = tuple(QAState(self.read_as(q), is_translated=self._translates(q)) for q in asked)
+        states = tuple(QAState(self.read_as(q), is_glossed=self._glosses(q)) for q in asked)
         found = iter(self._given(self._run(steps, states, watch) if states else states, asked))
         return [
             self._unread(question, harm) if harm else next(found)
@@ -481,13 +465,11 @@ class Answerer:
         answers = []
         for state, question in zip(states, questions, strict=True):
             answer = state.answer(self.name, self.graph.name)
-            if self._translates(question):
-                korean = self._over_korean()
-                answer = korean.answer(answer, korean.gloss(question))
-            elif self.is_korean(question):
-                from kgqa.korean.answering import said_in_korean
+            if self.is_korean(question):
+                from kgqa.korean.answering import in_korean, said_in_korean
 
-                answer = said_in_korean(answer)
+                answer = replace(answer, question=question)
+                answer = in_korean(answer, self.graph) if self._glosses(question) else said_in_korean(answer)
             else:
                 answer = _with_verdicts(answer, self.language_of(question))
             answers.append(answer)

@@ -424,7 +424,7 @@ def compare(states: QAStates) -> QAStates:
 
 def _compared(state: QAState) -> QAState:
     question = state.question
-    if state.computed is not None or state.is_translated or not state.is_open or not question.passage_text:
+    if state.computed is not None or state.is_glossed or not state.is_open or not question.passage_text:
         return state
     found = compared(question.text, question.passage_text, state.scores.spans)
     if found is None:

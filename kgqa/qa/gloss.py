@@ -8,14 +8,15 @@ ranks the same concepts by it and tells the answer type, and both readings toget
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 
-from kgqa.graph.linking.linker import SPACELESS
+from kgqa.graph.linking.linker import SPACELESS, Linker
 from kgqa.graph.linking.normalize import has_analyser
+from kgqa.graph.storage.relation_names import words_in_english
 from kgqa.language.detect import KOREAN
 from kgqa.language.wording import english_words
 from kgqa.qa.state import HeadScores, QAState, QAStates
@@ -80,6 +81,26 @@ def _glossed(state: QAState, graph: KnowledgeGraph, language: str) -> QAState | 
     )
 
 
+def in_english(question: Question, linker: Linker) -> Question:
+    """A Korean question in English words, for a reader of English alone over a graph of one's own: names stay as they are
+    written, and other words are those of relations. Passage and choices are not changed.
+
+    Raises:
+        InputError: the extra `ko` is not installed.
+    """
+    from kgqa.korean.gloss import Mentioned, in_english_order
+
+    spans = {(m.start, m.end): m.entities for m in reversed(linker.link(question.text))}
+    labels = {
+        span: linker.graph.labels(np.array(entities[:1], dtype=np.int32))[0]
+        for span, entities in spans.items()
+    }
+    mentions = [Mentioned(*span, labels[span], ()) for span in _apart(spans, len(question.text))]
+    words = {**words_in_english(KOREAN), **english_words(KOREAN)}
+    text, _ = _joined(in_english_order(question.text, mentions, words, asking=True, unknown=str))
+    return replace(question, text=text[:1].upper() + text[1:])
+
+
 def word_by_word(
     text: str, part: NodeRole, subgraph: Subgraph, language: str, words: Mapping[str, str]
 ) -> tuple[str, list[Link]]:
@@ -104,12 +125,18 @@ def word_by_word(
             word = text[start:end].translate(_MARKS)
             if word := _plainest(subgraph, nodes) if nodes else words.get(word.lower(), word):
                 said.append((word, nodes))
-    written = ""
-    links: list[Link] = []
-    for word, nodes in said:
-        written += word if not written or word in _CLOSE else f" {word}"
-        links += [Link(part, len(written) - len(word), len(written), node) for node in nodes]
-    return written, links
+    written, places = _joined(said)
+    return written, [Link(part, *place) for place in places]
+
+
+def _joined(words: Sequence[tuple[str, Sequence[int]]]) -> tuple[str, list[tuple[int, int, int]]]:
+    """Words as a text, with start, end and node of each mention."""
+    text = ""
+    places: list[tuple[int, int, int]] = []
+    for word, nodes in words:
+        text += word if not text or word in _CLOSE else f" {word}"
+        places += [(len(text) - len(word), len(text), node) for node in nodes]
+    return text, places
 
 
 def _plainest(subgraph: Subgraph, nodes: Sequence[int]) -> str:
@@ -123,12 +150,17 @@ def _mentions(text: str, part: NodeRole, subgraph: Subgraph) -> list[tuple[int, 
     for link in subgraph.links:
         if link.part is part:
             mentions.setdefault((link.start, link.end), []).append(link.node)
-    covered = np.zeros(len(text) + 1, dtype=bool)
+    return [(start, end, mentions[start, end]) for start, end in _apart(mentions, len(text))]
+
+
+def _apart(spans: Iterable[tuple[int, int]], length: int) -> list[tuple[int, int]]:
+    """The spans in order, of those that overlap the longest."""
+    covered = np.zeros(length + 1, dtype=bool)
     found = []
-    for start, end in sorted(mentions, key=lambda span: (span[0] - span[1], span)):
+    for start, end in sorted(spans, key=lambda span: (span[0] - span[1], span)):
         if not covered[start:end].any():
             covered[start:end] = True
-            found.append((start, end, mentions[start, end]))
+            found.append((start, end))
     return sorted(found)
 
 
@@ -140,9 +172,7 @@ def _pieces(
     for start, end, _ in mentions:
         covered[start:end] = True
     between = (match.span() for match in pattern.finditer(text))
-    return sorted(
-        [*mentions, *((start, end, []) for start, end in between if not covered[start:end].any())]
-    )
+    return sorted([*mentions, *((start, end, []) for start, end in between if not covered[start:end].any())])
 
 
 @lru_cache

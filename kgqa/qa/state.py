@@ -68,8 +68,8 @@ class QAState:
     subgraphs: tuple[Subgraph, ...] = ()
     """One per choice, or exactly one."""
     scores: HeadScores = field(default_factory=HeadScores)
-    is_translated: bool = False
-    """Whether the question is translated for the reader, and its answer translated back."""
+    is_glossed: bool = False
+    """Whether the question is in another language, and read in English words."""
     computed: ComputedAnswer | None = None
     candidates: tuple[Candidate, ...] = ()
     """Candidates of all sources, best first."""

@@ -24,7 +24,11 @@ def said(text: str, asking: bool = False, **labels: str) -> str:
         ("기분이 어땠을까?", {"기분이": "mood"}, "how is mood ?"),
         ("손을 왜 씻었니?", {"손을": "hand", "씻었니": "wash"}, "why wash hand ?"),
         ("아이의 이름은 무엇입니까?", {"아이의": "child", "이름은": "name"}, "what is child 's name ?"),
-        ("형은 서랍에서 무엇을 찾으려고 했니?", {"서랍에서": "drawer"}, "what did hyeong look for in drawer ?"),
+        (
+            "형은 서랍에서 무엇을 찾으려고 했니?",
+            {"서랍에서": "drawer"},
+            "what did hyeong look for in drawer ?",
+        ),
     ],
 )
 def test_a_question_begins_with_its_question_word(text: str, labels: dict[str, str], english: str) -> None:
@@ -34,7 +38,11 @@ def test_a_question_begins_with_its_question_word(text: str, labels: dict[str, s
 @pytest.mark.parametrize(
     ("text", "labels", "english"),
     [
-        ("집을 지으려고 땅을 팠다.", {"집을 지으려고": "build a house", "팠다": "dig"}, "to build a house dig ttang ."),
+        (
+            "집을 지으려고 땅을 팠다.",
+            {"집을 지으려고": "build a house", "팠다": "dig"},
+            "to build a house dig ttang .",
+        ),
         ("비가 오면 우산을 쓴다.", {"비가": "rain", "우산을": "umbrella"}, "if rain come use umbrella ."),
         ("뜨거운 국을 먹지 않았다.", {"국을": "soup", "먹지": "eat"}, "not eat hot soup ."),
         ("밥을 먹기 전에 손을 씻었다.", {"손을": "hand", "씻었다": "wash"}, "before eat rice wash hand ."),

@@ -117,7 +117,7 @@ def test_what_cannot_be_computed_is_left_to_the_reader(computing: Answerer) -> N
     ]
     assert [sum_of(question, computing.reader) for question in asked] == [None] * len(asked)
     (state,) = compute_amounts(
-        (QAState(Question(QUESTION, passage=Passage(PASSAGE)), is_translated=True),), computing.reader
+        (QAState(Question(QUESTION, passage=Passage(PASSAGE)), is_glossed=True),), computing.reader
     )
     assert state.computed is None
 

@@ -153,6 +153,15 @@ def in_english(labels: Sequence[str]) -> list[str]:
     ]
 
 
+def words_in_english(language: str) -> dict[str, str]:
+    """The words of relation labels in a language with their English words.
+
+    >>> words_in_english("ko")["학과장"]
+    'department head'
+    """
+    return _languages()[language].words
+
+
 def _translated(label: str, language: _Language) -> str:
     """Word-by-word translation of a label to English; "" if none of its words is known."""
     label_words = [word.lower() for word in _WORD.findall(label)]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from kgqa.korean.words import romanise
+from kgqa.korean.gloss import romanise
 
 
 @pytest.mark.parametrize(

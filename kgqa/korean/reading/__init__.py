@@ -1,1 +1,0 @@
-"""Shallow parsing of Korean: clauses with their predicates, phrases and particles."""
