@@ -13,7 +13,7 @@ import pytest
 from kgqa.data.documents import markdown_text
 from kgqa.graph.linking.fuzzy import fuzzy_linker
 from kgqa.graph.linking.normalize import people
-from kgqa.korean.answering import KoreanOver
+from kgqa.korean.gloss import in_english_order
 from kgqa.limits.cancellation import cancel_when
 from kgqa.models.collation.collate import Collator
 from kgqa.qa.answerer import Answerer
@@ -77,14 +77,14 @@ def asked(passage: str, text: str = "Did the cook dig a garden?") -> Question:
 
 def steps(answerer: Answerer) -> dict[str, Callable[[str], object]]:
     """What an answer, and the page before it, does with a text."""
-    linker, korean = fuzzy_linker(answerer.graph), KoreanOver(answerer.graph)
+    linker = fuzzy_linker(answerer.graph)
     reader = answerer.reader
     collator = Collator(reader.collator.tokenizer, reader.settings)
     return {
         "link": linker.link,
         "people": people,
         "sentence": lambda text: sentence_around(text, Span(len(text) // 2, len(text) // 2)),
-        "gloss": lambda text: korean.gloss(asked(text, "땅을 팠니?")),
+        "gloss": lambda text: in_english_order(text, (), {}, asking=False),
         "retrieve": lambda text: answerer.retrieve(asked(text)),
         "collate": lambda text: collator([Example(asked(text))], [[Subgraph()]]),
         "answer": lambda text: answerer.answer(asked(text)),
@@ -148,7 +148,7 @@ def test_every_step_takes_time_in_proportion_to_the_text_and_asks_whether_anybod
     deaf: list[str] = []
     for work in every.values():
         work("The cook dug.")
-    answerer.answer(asked("", "땅을 팠니?"))  # the words of Korean are read once
+    answerer.answer(asked("", "땅을 팠니?"))  # the analyser of Korean is loaded once
     for step in WHOLE:
         for name, unit in UNITS.items():
             texts = [shaped(unit, length) for length in LENGTHS]

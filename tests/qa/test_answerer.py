@@ -256,7 +256,6 @@ def by_language(answerer: Answerer, model_folder: Path, tmp_path: Path, monkeypa
     del card["checksums"]
     settings = answerer.reader.settings.model_copy(update={"multilingual": True})
     write_card(tmp_path / "many", {**card, "name": "many", "input": settings.model_dump()})
-    monkeypatch.setattr("kgqa.qa.answerer.TRANSLATED", frozenset())
     monkeypatch.setattr(answerer.retriever.whole, "closed_world", False)
     multilingual_reader = MultilingualReader(str(tmp_path / "many"), "cpu")
     return Answerer(
@@ -286,16 +285,18 @@ def test_questions_go_to_the_reader_of_their_language(by_language: Answerer) -> 
         by_language.shown(answer), by_language.attributions(answer)
 
 
-def test_over_a_closed_world_and_for_short_korean_texts_the_default_reader_answers(
+def test_over_a_closed_world_the_default_reader_answers_and_korean_is_glossed(
     by_language: Answerer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kgqa.qa.answerer.TRANSLATED", frozenset({"ko"}))
-    german, short = Question("Womit grabe ich den Garten um?"), Passage("꽃을 심으려고 삽으로 땅을 팠다.")
-    korean = [Question("땅을 무엇으로 팠니?", passage=Passage(short.text * n)) for n in (1, 20)]
-    read_by = [by_language.of(question).name for question in (german, *korean)]
-    assert read_by == ["many", "toy", "many"]
+    pytest.importorskip("kiwipiepy")
+    german, korean = Question("Womit grabe ich den Garten um?"), Question("지도교수는 누구인가요?")
+    assert [by_language.of(question).name for question in (german, korean)] == ["many", "many"]
     monkeypatch.setattr(by_language.retriever.whole, "closed_world", True)
-    assert by_language.of(german).name == "toy"
+    assert [by_language.of(question).name for question in (german, korean)] == ["toy", "toy"]
+    assert by_language.read_as(german) == german
+    assert by_language.read_as(korean).text == "Who is supervision professor?"
+    answer = by_language.answer(korean)
+    assert answer.question == korean and by_language.shown(answer).question == korean
 
 
 def test_concepts_in_another_language_are_ranked_by_their_english_gloss_too(by_language: Answerer) -> None:
