@@ -447,7 +447,7 @@ class Answerer:
     def _choices(self, state: QAState) -> tuple[str, ...]:
         """The alternatives that a question offers in English, if its answer is none of them."""
         question, best = state.question, state.best
-        is_open = not question.choices and not self.graph.closed_world and not state.is_translated
+        is_open = not question.choices and not self.graph.closed_world and not state.is_glossed
         is_none = best is None or state.source is Source.NONE
         left_open = question.passage_text and is_none and state.confidence >= CAUTION
         if not is_open or left_open or state.computed is not None or self._language(question) != ENGLISH:

@@ -161,7 +161,9 @@ def test_predicates_of_all_speech_levels_in_their_dictionary_form(word, form):
     ],
 )
 def test_a_word_is_linked_as_it_is_analysed(graph_of, text, found):
-    graph = graph_of([(concept, "IsA", "thing") for concept in ("뜨거운", "사다", "산", "우리", "누구", "보다")])
+    graph = graph_of(
+        [(concept, "IsA", "thing") for concept in ("뜨거운", "사다", "산", "우리", "누구", "보다")]
+    )
     linked = [graph.labels(np_ids(mention.entities))[0] for mention in Linker(graph).link(text)]
     assert linked == found
 
