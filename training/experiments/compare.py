@@ -208,11 +208,12 @@ def parameters(export: Path) -> int:
     return total
 
 
-BASELINE = "text-only"
+BASELINE = "text-only, retriever prior"
+"""The row that gains are measured over: what a graph network adds to the retriever's ranking."""
 
 
 def table(outcomes: Sequence[Outcome]) -> str:
-    """A row per reader: mean and standard deviation over seeds, in brackets the gain over text only.
+    """A row per reader: mean and standard deviation over seeds, in brackets the gain over `BASELINE`.
 
     The gain is over the seeds that both have; a star marks one whose 95 % interval of the paired bootstrap
     over questions lies above zero, a dagger one whose interval lies below. A seed counts as collapsed, and
@@ -284,7 +285,7 @@ def _cell(outcomes: Sequence[Outcome], column: str, figure: str) -> str:
 
 
 def _gain(outcomes: Sequence[Outcome], row: str, column: str, figure: str) -> str:
-    """Gain over text only; a question's values are averaged over the seeds first, then resampled."""
+    """Gain over `BASELINE`; a question's values are averaged over the seeds first, then resampled."""
     if row == BASELINE:
         return ""
     ours = {o.seed: o.values[figure] for o in outcomes if (o.row, o.column) == (row, column)}
