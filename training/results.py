@@ -34,11 +34,10 @@ MORE, WATCHES = LINES / "MORE.md", LINES / "watches.toml"
 DOCUMENTS = (ROOT / "README.md", ROOT / "training" / "MODEL_CARD.md")
 HEAD = """# Results
 
-Made by `python training/results.py` of the lines in [results/](results), which hold command, commit, seeds and time
-of each figure; a command takes `--model NAME` for another reader than kgqa-base. † is a figure whose code, data or
-weights have changed since; a withdrawn one was measured on questions that the reader was trained on. ± is a standard
-deviation over seeds. Shares are percent. "Asked" is a goal set before. More tables: [results/MORE.md](results/MORE.md).
-What was tried on the way: [RUNS.md](RUNS.md), and the notebook until now: [history/](history).
+Made by `python training/results.py` of the lines in [results/](results): command, commit, seeds and time of each; a
+command takes `--model NAME` for another reader than kgqa-base. † is a figure whose code, data or weights have changed
+since; a withdrawn one was measured on questions that the reader was trained on. ± is a standard deviation over seeds.
+Shares are percent, "asked" is a goal set before. More: [MORE.md](results/MORE.md), [RUNS.md](RUNS.md), [old](history/).
 """
 STALE = "†"
 WITHDRAWN = "withdrawn"

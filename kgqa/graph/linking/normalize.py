@@ -324,11 +324,7 @@ def dictionary_form(text: str, start: int, end: int) -> str:
 
     Raises InputError where the extra `ko` is not installed.
     """
-    found = morphemes(text)
-    for at in range(bisect_left(found, start, key=_START), len(found)):
-        m = found[at]
-        if m.start >= end:
-            break
+    for m in _inside(text, start, end):
         if m.tag in _PREDICATES:
             return text[start : m.start] + m.form + "다"
         if m.tag == "VCP" and m.start > start:
@@ -344,7 +340,7 @@ def dictionary_forms(text: str, start: int, end: int) -> tuple[str, ...]:
     ('뜨겁다', '뜨거운')
     """
     form = dictionary_form(text, start, end)
-    is_adjective = any(m.tag in ("VA", "XSA") and start <= m.start < end for m in morphemes(text))
+    is_adjective = any(m.tag in ("VA", "XSA") for m in _inside(text, start, end))
     return (form, conjugated(form, ("ᆫ", "ETM"))) if form and is_adjective else (form,) * bool(form)
 
 
@@ -355,13 +351,14 @@ def is_korean_function_word(text: str, start: int, end: int) -> bool:
     >>> [is_korean_function_word("우리는 소 우리를 봤다", *span) for span in ((0, 3), (6, 9))]
     [True, False]
     """
+    tags = [m.tag for m in _inside(text, start, end)]
+    return bool(tags) and all(tag in _FUNCTIONAL or tag[0] in "JE" for tag in tags)
+
+
+def _inside(text: str, start: int, end: int) -> tuple[Morpheme, ...]:
+    """The morphemes that start at `start` or behind it and before `end`."""
     found = morphemes(text)
-    own = []
-    for at in range(bisect_left(found, start, key=_START), len(found)):
-        if found[at].start >= end:
-            break
-        own.append(found[at].tag)
-    return bool(own) and all(tag in _FUNCTIONAL or tag[0] in "JE" for tag in own)
+    return found[bisect_left(found, start, key=_START) : bisect_left(found, end, key=_START)]
 
 
 class JapaneseWord(NamedTuple):
