@@ -29,7 +29,7 @@ from kgqa.qa.pipeline import default_pipeline
 from kgqa.qa.render import Edit, FactAttribution, edited_facts, remove, sentence
 from kgqa.qa.retrieve import Retriever
 from kgqa.qa.state import QAState, QAStates, Step
-from kgqa.settings import DEFAULT_READER, MULTILINGUAL, has_model, tell_once
+from kgqa.settings import DEFAULT_READER, MULTILINGUAL, find_model, has_model, tell_once
 from kgqa.types import (
     CAUTION,
     NO,
@@ -139,7 +139,7 @@ class Answerer:
         if no_answer_threshold is not None:
             decision = decision.model_copy(update={"no_answer_threshold": no_answer_threshold})
         multilingual_reader = None
-        if model == DEFAULT_READER and has_model(MULTILINGUAL):
+        if has_model(MULTILINGUAL) and find_model(model).resolve() == find_model(DEFAULT_READER).resolve():
             multilingual_reader = MultilingualReader(MULTILINGUAL, device, no_answer_threshold)
         return cls(reader, retriever, decision, language, multilingual_reader=multilingual_reader)
 
