@@ -289,8 +289,10 @@ def _is_doubtful(state: QAState) -> bool:
 
 # The aggregate step: a span that lists several items becomes a multi-span answer.
 
-_JOINS = re.compile(r",\s+(?:and\s+|or\s+)?|\s+(?:and|or)\s+")
-_LAST = re.compile(r"\s(?:and|or)\s")
+_PARTICLE = r"(?:과|와|하고)\s+"
+"""The Korean "and", which follows its noun."""
+_JOINS = re.compile(rf",\s+(?:and\s+|or\s+)?|\s+(?:and|or)\s+|(?<=[가-힣]){_PARTICLE}")
+_LAST = re.compile(rf"\s(?:and|or)\s|{_PARTICLE}")
 LONGEST = 6
 """Longest item, in words."""
 
@@ -325,6 +327,8 @@ def parts(text: str) -> list[Span]:
 
     >>> ["bread, cheese, and two jars of honey"[a:b] for a, b in parts("bread, cheese, and two jars of honey")]
     ['bread', 'cheese', 'two jars of honey']
+    >>> ["빛과 물과 이산화탄소"[a:b] for a, b in parts("빛과 물과 이산화탄소")]
+    ['빛', '물', '이산화탄소']
     >>> parts("Paris, France")
     []
     """
