@@ -59,7 +59,7 @@ def test_a_logical_form_is_executed(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     (tmp_path / "boats.csv").write_text("boat,berths\nMoth,12\nWasp,40\n")
     asked = ["ask", "--graph", str(tmp_path / "boats.csv"), "--form"]
     reported = CliRunner().invoke(app, [*asked, '(FILTER > berths "20" (CLASS "boat"))']).stdout
-    assert reported.startswith("Wasp") and "Read as: boats whose berths" in reported
+    assert reported.startswith("Wasp") and "Read as: boats whose number of berths" in reported
     counted = json.loads(CliRunner().invoke(app, [*asked, '(COUNT (CLASS "boat"))', "--json"]).stdout)
     assert counted["answer"] == "2" and "COUNT" in counted["evidence"]["query"]
     nothing = CliRunner().invoke(app, [*asked, '(FILTER > berths "90" (CLASS "boat"))']).stdout
