@@ -56,6 +56,6 @@ def test_what_is_not_known_is_said_to_be_and_a_ground_is_one(page: Any, address:
     assert say("errs") in page.locator("[data-testid=stMain]").inner_text()
     page.get_by_text(say("new_passage")).click()
     settled(page)
-    ask(page, say, "Anna las im Garten ein Buch.", "Was las Anna im Garten?")
+    assert "Buch" in ask(page, say, "Anna las im Garten ein Buch.", "Was las Anna im Garten?")
     assert page.locator("p[lang=de]").is_visible()  # read aloud as what it is
-    assert page.get_by_text(say("unread")).is_visible() and not page.locator("svg g.node").count()
+    assert not page.get_by_text(say("unread")).count()  # the reader for many languages reads it
