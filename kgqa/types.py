@@ -394,7 +394,7 @@ class Evidence:
     """Leave-one-out attribution: log-odds drop without the facts of the first path, or of all paths if they are
     redundant; None: not measured."""
     query: str = ""
-    """SPARQL query, if the answer was computed by a logical form."""
+    """SPARQL query, if the answer was computed by a logical form, or is stated by facts."""
     interpretation: Interpretation | None = None
     """Interpretation of the question, if a logical form answers it."""
     other_interpretations: tuple[Interpretation, ...] = ()

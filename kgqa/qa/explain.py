@@ -186,7 +186,7 @@ def attribute(states: QAStates, scoring: Scoring) -> QAStates:
 def _attributed(state: QAState, scoring: Scoring) -> QAState:
     """Leave out one path, then the next, then all of them, until the answer's log-odds drop or the budget of
     `MAX_CHARACTERS` is spent. The order is kept for questions that are too long for a single test."""
-    if state.computed is not None or (state.candidates and state.candidates[0].text in (YES, NO)):
+    if state.candidates and state.candidates[0].text in (YES, NO):
         return state  # the fact that states it is its evidence; without one it has none
     question, evidence = state.question, _reranked(state, scoring.retriever)
     state = state if evidence is state.evidence else replace(state, evidence=evidence)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from kgqa.graph.linking.normalize import words
+from kgqa.graph.storage.export import term
 from kgqa.language.overlap import content
 from kgqa.qa.chains import KINDS, NEGATION, by_chain, by_class, class_of
 from kgqa.qa.decide import DecisionConfig
@@ -81,8 +82,13 @@ def _answered(
     edges, forward = zip(*steps, strict=True)
     confidence = best.score
     others = (replace(c, score=c.score * (1 - confidence)) for c in state.candidates if c.text != best.text)
+    facts = [subgraph.triple(edge) for edge in edges]
+    pattern = " ".join(f"{term(f.head)} {term(f.relation)} {term(f.tail)} ." for f in facts)
     evidence = Evidence(
-        paths=(EvidencePath(edges, forward, confidence),), subgraph=subgraph, score=confidence
+        paths=(EvidencePath(edges, forward, confidence),),
+        subgraph=subgraph,
+        score=confidence,
+        query=f"ASK {{ {pattern} }}",
     )
     return replace(
         state,
@@ -113,7 +119,8 @@ def stating(question: str, graph: Subgraph) -> Iterator[tuple[int, bool]]:
     asked = [word for word, _, _ in words(question) if not _NEUTRAL.fullmatch(word)]
     specific = is_informative(graph)
     # "Is glass a liquid?" is not stated by "glass is the place of a liquid"
-    is_bare, told = _IS.match(question) and not _PLACE.search(question), content(question) | KINDS
+    is_bare = _IS.match(question) and not _PLACE.search(question)
+    known = content(question) | KINDS
     for inverse in (False, True):
         for edge, (head, number, tail) in enumerate(graph.edges.tolist()):
             relation = graph.relations[number]
@@ -130,7 +137,11 @@ def stating(question: str, graph: Subgraph) -> Iterator[tuple[int, bool]]:
             in_order = _precedes(mentions[first], mentions[second])
             turned = _compares(relation) and _precedes(mentions[second], mentions[first])
             wording = relation.inverse if inverse else relation.words
-            if (in_order or turned) and _has_words(fact, asked) and not (is_bare and content(wording) - told):
+            if (
+                (in_order or turned)
+                and _has_words(fact, asked)
+                and not (is_bare and content(wording) - known)
+            ):
                 yield edge, in_order == (len(NEGATION.findall(question + " " + fact)) % 2 == 0)
 
 

@@ -69,6 +69,8 @@ def test_chains_answer(graph: GraphStore, question: str, answer: str, facts: int
     assert state.best is not None and (state.best.text, state.best.source) == (answer, Source.KNOWLEDGE)
     (path,) = state.evidence.paths
     assert len(path.steps) == facts and len(state.evidence.triples(path)) == facts
+    # the query marks the answer as computed: leave-one-out answers again, and keeps the chain as its evidence
+    assert state.evidence.query.startswith("ASK {") and state.evidence.query.count(" .") == facts
 
 
 @pytest.mark.parametrize(
