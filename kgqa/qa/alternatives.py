@@ -14,7 +14,7 @@ _ALTERNATIVE = re.compile(
 )
 """First words of questions that offer alternatives. "Can you drink tea or coffee?" is answered by yes or no."""
 _POLAR = re.compile(
-    r"\b(?:any|anyone|anything|either|ever|whether)\b|^(?:is|are|was|were) there\b|^(?:is|was) it .*\bto\b",
+    r"\b(?:any|anyone|anything|either|ever|whether)\b|^(?:is|are|was|were) there\b|^(?:is|was) it (?!(?:\w+er|more|less)\b).*\bto\b",
     re.IGNORECASE,
 )
 """What makes such a question one for yes or no: "Do you have any brothers or sisters?"."""
@@ -82,10 +82,11 @@ def _size(tokens: list[str], last: list[str]) -> int:
     """Number of words at the end of the tokens that are parallel to the last alternative; 0 if none are."""
     first = last[0].lower()
     is_place = re.fullmatch(_PREPOSITION, first) is not None
-    kind = {first} if is_place else DETERMINERS if first in DETERMINERS else None
-    if kind:
-        near = tokens[-MOST_WORDS:][::-1]
-        size = next((n for n, word in enumerate(near, 1) if word.lower() in kind), 0)
+    if is_place or first in DETERMINERS:
+        like = re.compile(_PREPOSITION if is_place else "|".join(DETERMINERS), re.IGNORECASE)
+        size = next(
+            (n for n, word in enumerate(tokens[: -MOST_WORDS - 1 : -1], 1) if like.fullmatch(word)), 0
+        )
         if size or is_place:
             return 0 if _MARKS & set(tokens[-size:]) else size
     if len(last) > 1 and tokens[-1].lower() == last[-1].lower():  # green tea or black tea

@@ -11,6 +11,8 @@ from kgqa.qa.alternatives import alternatives
         ("What do you eat soup with, a fork or a spoon?", ("a fork", "a spoon")),
         ("who won: Tom, Ann or Bob", ("Tom", "Ann", "Bob")),
         ("Does milk come from cows or from chickens?", ("from cows", "from chickens")),
+        ("Do you sleep in a bed or on a table?", ("in a bed", "on a table")),
+        ("Is it better to walk or to run?", ("to walk", "to run")),
         ("Is the sun hot or cold?", ("hot", "cold")),
         ("Does ice float or sink in water?", ("float", "sink")),
         ("Did Anna buy coffee or green tea?", ("coffee", "green tea")),
