@@ -14,7 +14,8 @@ _ALTERNATIVE = re.compile(
 )
 """First words of questions that offer alternatives. "Can you drink tea or coffee?" is answered by yes or no."""
 _POLAR = re.compile(
-    r"\b(?:any|anyone|anything|either|ever|whether)\b|^(?:is|are|was|were) there\b|^(?:is|was) it (?!(?:\w+er|more|less)\b).*\bto\b",
+    r"\b(?:any|anyone|anything|either|ever|whether)\b|^(?:is|are|was|were) there\b|"
+    r"^(?:is|was) it (?!(?:\w+er|more|less)\b).*\bto\b",
     re.IGNORECASE,
 )
 """What makes such a question one for yes or no: "Do you have any brothers or sisters?"."""
