@@ -15,7 +15,7 @@ from apps.examples import gallery_of
 from apps.jobs import worked
 from apps.lens import Discriminator, Lens, whole_words
 from apps.markup import MARK, bars, escaped, listed, plain
-from apps.resources import answerer_here, complain, is_dark, language, said, say, spoken
+from apps.resources import answerer_here, complain, language, said, say, spoken
 from apps.tour import Tour, tour
 from apps.views.answer import certainty
 from apps.views.learn_family import sees_whom, softened
@@ -286,27 +286,31 @@ def attention(opened: Lens) -> None:
         key=f"look{sentence}",
     )
     st.caption(plain(say("looks_at", word=words[place])))
-    rgb = "87,199,155" if is_dark() else "31,111,84"
     top = max(rows[place]) or 1.0
     shades = " ".join(
         f'<span title="{value:.0%}" style="padding:.15rem .3rem;border-radius:.3rem;'
-        f"background:rgba({rgb},{0.6 * value / top:.2f})"
+        f"background:{shade(0.5 * value / top)}"
         f'{";outline:2px solid currentColor" if n == place else ""}">{escaped(word)}</span>'
         for n, (word, value) in enumerate(zip(words, rows[place], strict=True))
     )
     st.html(f'<p style="font-size:1.2rem;line-height:2.2;overflow-wrap:anywhere">{shades}</p>')
     with st.expander(say("whole_table")):
         st.caption(say("attention_note"))
-        table(words[:40], rows, rgb)
+        table(words[:40], rows)
 
 
-def table(words: list[str], rows: list[list[float]], rgb: str) -> None:
+def shade(share: float) -> str:
+    """A green under text; to half of it (0.5) can be read on in the light and in the dark theme."""
+    return f"rgba(62,160,125,{share:.2f})"
+
+
+def table(words: list[str], rows: list[list[float]]) -> None:
     """The attention between all words, as shades of a table."""
     top = "".join(f'<th scope="col" style="writing-mode:vertical-rl">{escaped(w)}</th>' for w in words)
     body = "".join(
         f'<tr><th scope="row" style="text-align:right;padding-right:.4rem">{escaped(word)}</th>'
         + "".join(
-            f'<td title="{value:.0%}" style="width:1.6rem;height:1.6rem;background:rgba({rgb},{value:.2f})"></td>'
+            f'<td title="{value:.0%}" style="width:1.6rem;height:1.6rem;background:{shade(value)}"></td>'
             for value in row[: len(words)]
         )
         + "</tr>"

@@ -11,7 +11,7 @@ import streamlit as st
 from apps.jobs import worked
 from apps.lens import Lens, TextGenerator
 from apps.markup import bars, escaped
-from apps.resources import is_dark, say
+from apps.resources import say
 from kgqa.settings import MODELS
 from kgqa.types import InputError
 
@@ -20,7 +20,7 @@ STORYTELLER = "kgqa-story"
 TEMPERATURES = (1.0, 2.0, 5.0)
 BEGINNING = "Once upon a time there was a little girl who"
 SENTENCE = "The dog barked at the postman."
-Table = Callable[[list[str], list[list[float]], str], None]
+Table = Callable[[list[str], list[list[float]]], None]
 
 
 @st.cache_resource(show_spinner=False, max_entries=1)
@@ -51,7 +51,6 @@ def sees_whom(opened: Lens, table: Table) -> None:
     except InputError:
         st.info(say("no_storyteller"))
         return
-    rgb = "87,199,155" if is_dark() else "31,111,84"
     st.caption(say("sees_note"))
     sentence = st.session_state.get("masked", "").strip()
     sentence = SENTENCE if "[MASK]" in sentence or not sentence else sentence
@@ -60,7 +59,7 @@ def sees_whom(opened: Lens, table: Table) -> None:
         with column:
             st.markdown(f"**{say(name)}**")
             words, rows = one.attention(sentence, one.num_layers - 1)
-            table(words[:24], rows, rgb)
+            table(words[:24], rows)
     st.subheader(say("story"), anchor=False)
     st.caption(say("story_note"))
     with st.form("story"):

@@ -42,7 +42,7 @@ _BEFORE = re.compile(r"^\s*([^\d\s+-]*)")
 _DATE = re.compile(r"-?\d{4,9}-\d\d-\d\d.*")
 _YEAR = re.compile(r"(?:year )?(\d{3,4})(?: AD)?", re.IGNORECASE)
 _MONTH = "|".join(MONTHS)
-_IN_WORDS = re.compile(rf"(?:(\d{{1,2}}) ({_MONTH})|({_MONTH}) (\d{{1,2}}),) (\d{{3,4}})")
+_IN_WORDS = re.compile(rf"(?:(\d{{1,2}}) ({_MONTH})|({_MONTH}) (\d{{1,2}}),) (\d{{3,4}})", re.IGNORECASE)
 
 
 class Value(NamedTuple):
@@ -65,7 +65,7 @@ def value_of(name: str) -> Value | None:
     """
     if match := _IN_WORDS.fullmatch(_parts(name)[0]):
         day, month, year = match[1] or match[4], match[2] or match[3], match[5]
-        name = f'"{int(year):04}-{MONTHS.index(month) + 1:02}-{int(day):02}"'
+        name = f'"{int(year):04}-{MONTHS.index(month.capitalize()) + 1:02}-{int(day):02}"'
     amount = comparable(name if name.startswith('"') else f'"{name}"')
     if amount is None or (not name.startswith('"') and not _AFTER.match(name)):
         return None

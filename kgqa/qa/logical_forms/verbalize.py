@@ -420,8 +420,12 @@ class Verbalizer:
     def _kinds(self, kinds: Sequence[int]) -> str:
         """Classes in the plural; by their common last word if there are several: "episodes" for radio and podcast
         episodes."""
-        shared = {noun_of(self._short(kind)) for kind in kinds}
-        return _plural_of(*shared) if len(kinds) > 1 == len(shared) else " or ".join(map(self._plural, kinds))
+        labels = [self._short(kind) for kind in kinds]
+        shared = {noun_of(label) for label in labels}
+        if len(kinds) == 1 or len(shared) > 1:
+            return " or ".join(map(self._plural, kinds))
+        noun = shared.pop()
+        return _plural_of(noun.upper() if all(map(str.isupper, labels)) else noun)
 
     def _plural(self, kind: int) -> str:
         words = (self.called.get(kind) or self._short(kind)).split()
