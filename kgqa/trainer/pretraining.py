@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -159,7 +160,8 @@ class PretrainingRecipe(Settings):
     objective: ObjectiveSettings = ObjectiveSettings()
     trainer: TrainerSettings = TrainerSettings()
     start: str | None = None
-    """Hugging Face folder of an earlier run; its weights are the starting point, with a new warm-up."""
+    """Hugging Face folder of an earlier run; its weights are the starting point, with a new warm-up. Its layers are
+    repeated in a deeper encoder (progressive stacking)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -388,8 +390,16 @@ MPNet's; the last two are MLM over text with subgraphs. ELECTRA's ablations (Cla
 `rtd_15` (its 15 %), `replace_mlm` and `all_tokens_mlm`."""
 
 
+_LAYER = re.compile(r"(?<=\.)\d+(?=\.)")
+"""The number of a layer in the name of a weight."""
+
+
 def _start(model: nn.Module, start: str | None) -> None:
-    """Load the weights of an earlier run where names and shapes match; the head may be missing, the body may not."""
+    """Load the weights of an earlier run where names and shapes match; the head may be missing, the body may not.
+
+    An encoder with more layers begins with those of the earlier run, repeated from the first (Gong et al., 2019,
+    Efficient Training of BERT by Progressively Stacking, section 3).
+    """
     if start is None:
         return
     from safetensors.torch import load_file
@@ -405,7 +415,14 @@ def _start(model: nn.Module, start: str | None) -> None:
             if candidate in own and own[candidate].shape == value.shape:
                 fitting[candidate] = value
     inside = {f"{prefix}{name}" for name in model.base_model.state_dict()} & set(own)  # type: ignore[union-attr]
-    missing = [name for name in sorted(inside or set(own)) if name not in fitting and "pooler" not in name]
+    inside = inside or set(own)
+    given = 1 + max((int(found[0]) for found in map(_LAYER.search, fitting) if found), default=-1)
+    for name in inside - set(fitting):
+        if given and (layer := _LAYER.search(name)):
+            below = _LAYER.sub(str(int(layer[0]) % given), name, count=1)
+            # the first layer may lack a norm that the others have, as ModernBERT's does: it begins as built
+            fitting[name] = fitting.get(below, own[name])
+    missing = [name for name in sorted(inside) if name not in fitting and "pooler" not in name]
     if missing:
         raise InputError(
             f"{path}: does not fit the recipe's encoder ({missing[0]} is missing or of another shape)"

@@ -379,6 +379,23 @@ def test_going_on_from_weights_alone(variant: str, objective: str, tmp_path: Pat
     assert torch.allclose(one, two, atol=1e-5)
 
 
+@pytest.mark.parametrize(("variant", "objective"), [("bert", "mlm"), ("modernbert", "rtd")])
+def test_a_deeper_encoder_begins_with_the_layers_of_a_shallower_one(
+    variant: str, objective: str, tmp_path: Path
+) -> None:
+    built(assembled_recipe(variant, objective)).export(tmp_path)
+    recipe = assembled_recipe(variant, objective, start=str(tmp_path))
+    deeper = recipe.encoder.model_copy(update={"num_hidden_layers": 4})
+    weights = built(recipe.model_copy(update={"encoder": deeper})).encoder.state_dict()
+    layers = [
+        {name.split(f".{n}.", 1)[1]: weights[name] for name in sorted(weights) if f".{n}." in name}
+        for n in range(4)
+    ]
+    for low, high in ((0, 2), (1, 3)):
+        assert all(torch.equal(value, layers[high][name]) for name, value in layers[low].items())
+    assert not all(torch.equal(value, layers[3][name]) for name, value in layers[2].items())
+
+
 def test_rtd_goes_on_from_a_masked_language_model(tmp_path: Path) -> None:
     first = built(assembled_recipe("modernbert")).eval()
     first.export(tmp_path)
