@@ -1,4 +1,4 @@
-"""`kgqa ask`."""
+"""`kgqa ask` and `kgqa continue`."""
 
 from __future__ import annotations
 

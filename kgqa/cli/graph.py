@@ -289,8 +289,8 @@ def import_sources(
     and short texts become concepts with readable labels. Statements about facts (Wikidata, rdf:Statement, RDF 1.2)
     become facts with qualifiers; the facts of a blank node are attached to the node that refers to it.
 
-    A small file needs no import: use it as `kgqa ask --graph FILE`. An
-    endpoint can be queried directly with `--graph URL`.
+    A small file needs no import: use it as `kgqa ask --graph FILE`. An endpoint can be queried directly with
+    `--graph URL`.
 
     Example: kgqa graph import farm.ttl --out farm
     """

@@ -1,4 +1,4 @@
-"""`kgqa predict`: answer a file of questions. Only the same run can resume an interrupted one.
+"""`kgqa predict`: answer a file of questions; an interrupted run resumes with the same questions, reader and graph.
 
 Files may be tables (CSV, TSV), JSON lines or Parquet, local or at any URL that fsspec opens. Answers to a URL are
 collected in a local file of JSON lines, and uploaded when complete.
@@ -439,7 +439,7 @@ def _question(line: bytes, where: str, number: int) -> Question | None:
         remedy = "`jq -c '.[]' FILE` does so with a list" if over_lines else 'as {"question": "..."}'
         raise InputError(f"{where}: not JSON ({error.msg}); write one object per line, {remedy}") from error
     except (ValueError, RecursionError):  # a number with thousands of digits; deep nesting
-        raise InputError(f"{where}: a number too long, or nested too deeply; write it as text") from None
+        raise InputError(f"{where}: a number is too long, or nesting too deep; write it as text") from None
     if not isinstance(row, dict) or not isinstance(row.get("question"), str):
         raise InputError(f'{where}: no "question"; write {{"id": ..., "question": ...}}')
     passage, choices, name = row.get("passage"), row.get("choices") or (), row.get("id", number)
@@ -448,7 +448,7 @@ def _question(line: bytes, where: str, number: int) -> Question | None:
     if passage is not None and not isinstance(passage, str):
         raise InputError(f'{where}: "passage" is not a string')
     if not isinstance(name, (str, int)) or len(str(name)) > MAX_ID_CHARACTERS:
-        raise InputError(f'{where}: "id" is not a text or number of at most {MAX_ID_CHARACTERS} characters')
+        raise InputError(f'{where}: "id" is not a string or number of at most {MAX_ID_CHARACTERS} characters')
     question = Question(row["question"], tuple(choices), Passage(passage) if passage else None, id=str(name))
     try:
         check_question(question)

@@ -1,4 +1,4 @@
-"""`kgqa train` and `kgqa pretrain`."""
+"""`kgqa train`, `kgqa adapt` and `kgqa pretrain`."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def train_on(
     rates = f"{settings.learning_rate:g} and {settings.encoder_learning_rate:g} (encoder)"
     _log(
         f"{data}: {len(kept) + len(held)} rows read ({answered}); {len(held)} are held out, {len(kept)} train "
-        f"{folder.name} over the graph {graph} for {ends}, {recipe.data[0].batch_questions} a step, rates {rates}; "
+        f"{folder.name} over the graph {graph} for {ends}, {recipe.data[0].batch_questions} per step, rates {rates}; "
         "KEY=VALUE changes any setting, such as trainer.max_steps=100"
     )
     measured = held[:MAX_MEASURED]
@@ -227,7 +227,7 @@ def train_recipe(
             FormRecipe,
             train_form_ranker,
             "adapter",
-            "a copy of forms.safetensors of {} in the reader's folder",
+            "cp {}/forms.safetensors READER_FOLDER",
         ),
         "reader": (ReaderRecipe, train_reader, "reader", "kgqa ask ... --model {}"),
     }
@@ -256,11 +256,7 @@ def train_recipe(
 
 
 def check_command(recipe: Path, values: dict[str, Any], command: str) -> None:
-    """Raise InputError if all keys of a recipe are those of another command.
-
-    Raises:
-        InputError: with that command.
-    """
+    """Raise InputError, which names the right command, if a recipe is one of another command."""
     from kgqa.trainer.finetuning.classifier import TaskRecipe
     from kgqa.trainer.finetuning.fact_encoder import RetrieverRecipe
     from kgqa.trainer.finetuning.form_ranker import FormRecipe

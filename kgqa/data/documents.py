@@ -1,4 +1,4 @@
-"""Passages of files: plain text, Markdown, web pages and PDF; the last three are read in a child."""
+"""Passages of files: plain text, Markdown, web pages and PDF; the last three are read in a subprocess."""
 
 from __future__ import annotations
 

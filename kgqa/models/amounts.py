@@ -122,6 +122,6 @@ def load_amounts(folder: Path, hidden_size: int) -> AmountHead | None:
         head.load_state_dict(stored)
     except Exception as error:  # damaged weights may fail anywhere in reading or assigning them
         raise InputError(
-            f"{folder / FILE}: no arithmetic head of this reader ({first_line(error, 200)}); copy the checkpoint again"
+            f"{folder / FILE}: not a head of this reader ({first_line(error, 200)}); copy the checkpoint again"
         ) from error
     return head.eval()

@@ -33,7 +33,7 @@ Document = list[str]
 _SENTENCE = re.compile(r"(?<=[.!?])[\"'”’)]*\s+(?=[\"'“‘(]*[A-Z0-9])")
 SPLITS = ("train", "held_out")
 JOINT = "\u00a0"
-"""Stands for the space between two words of one concept; it only sets `joined` and leaves no token of its own."""
+"""Character for the space between two words of one concept; it sets `joined` and is not a token itself."""
 
 
 def thinned(stream: Iterable[Item], share: float) -> Iterator[Item]:
@@ -65,13 +65,13 @@ def read_documents(path: Path) -> Iterator[Document]:
 
 
 def find_text(folder: Path, name: str) -> Path:
-    """The text file called `name` in a folder: by its whole name, or without `.txt` or `.txt.zst`."""
+    """The text file called `name` in a folder: its full name, or without `.txt` or `.txt.zst`."""
     candidates = [folder / f"{name}{ending}" for ending in ("", ".txt", ".txt.zst")]
     return next((path for path in candidates if path.is_file()), candidates[-1])
 
 
 def is_held_out(document: Document, share: float = 0.005) -> bool:
-    """Whether a document is held out for evaluation; a hash of its text decides, so that it never changes its split."""
+    """Whether a document is held out for evaluation, by a hash of its text, so that it never changes its split."""
     return zlib.crc32("\n".join(document).encode()) < share * 2**32
 
 
@@ -94,7 +94,7 @@ def write_corpus(
             "a vocabulary of more than 65,536 tokens does not fit the shards; train a smaller one"
         )
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(f"{folder}: is not empty, and holds no corpus; name another folder")
+        raise InputError(f"{folder}: not empty, and not a corpus; name another folder")
     part = folder.with_name(folder.name + ".part")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
@@ -121,7 +121,7 @@ def write_corpus(
         "splits": {split: writer.close() for split, writer in writers.items()},
     }
     if not writers["train"].total:
-        raise InputError("the corpus is empty: its sources hold no training text")
+        raise InputError("the corpus is empty: its sources contain no training text")
     save_tokenizer(tokenizer, part)
     write_whole(part / "manifest.json", json.dumps(manifest, indent=2) + "\n")
     if folder.exists():
@@ -131,7 +131,7 @@ def write_corpus(
 
 
 def _joined(sentence: str, tokenizer: Tokenizer) -> list[int]:
-    """Flags (0 or 1) of the tokens that begin a further word of a concept."""
+    """Flags (0 or 1) of the tokens that begin another word of the same concept."""
     if JOINT not in sentence:
         return []
     offsets = tokenizer.encode(sentence.replace(JOINT, " "), add_special_tokens=False).offsets
@@ -181,13 +181,13 @@ class _Writer:
 
 
 class Corpus:
-    """A corpus on disk. The shards are memory-mapped, so that opening one takes no time, however large it is."""
+    """A corpus on disk. The shards are memory-mapped, so that a corpus of any size opens at once."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = Path(folder)
         path = self.folder / "manifest.json"
         if not path.is_file():
-            raise InputError(f"{folder}: holds no corpus (manifest.json); write it with `kgqa pretrain`")
+            raise InputError(f"{folder}: contains no corpus (manifest.json); write it with `kgqa pretrain`")
         self.manifest = json.loads(path.read_text(encoding="utf-8"))
         self.vocab_size = int(self.manifest["vocab_size"])
         self.cls, self.sep = int(self.manifest["cls"]), int(self.manifest["sep"])
@@ -210,7 +210,7 @@ class Corpus:
         return np.memmap(path, dtype="<u2", mode="r")
 
     def sentences(self, split: str = "train") -> NDArray[np.int64]:
-        """Where each sentence begins in the stream."""
+        """Index of the first token of each sentence in the stream."""
         places: NDArray[np.int64] = np.load(self.folder / f"{split}-sentences.npy")
         return places
 
@@ -220,7 +220,7 @@ class Corpus:
         return places
 
     def joined(self, split: str = "train") -> NDArray[np.bool_]:
-        """Whether each token of the stream begins a further word of the concept before it (in verbalized facts)."""
+        """Whether each token of the stream begins another word of the same concept (in verbalized facts)."""
         flags = np.zeros(int(self.manifest["splits"][split]["tokens"]), dtype=np.bool_)
         path = self.folder / f"{split}-joined.npy"
         if path.is_file():
@@ -372,7 +372,7 @@ class PairMaker:
 WORDS: dict[str, list[str]] = tomllib.loads(
     Path(__file__).with_name("verbalize.toml").read_text(encoding="utf-8")
 )
-"""Templates of each ConceptNet relation; those that say little in words (RelatedTo, FormOf) are left out."""
+"""Templates of each ConceptNet relation; uninformative relations (RelatedTo, FormOf) are left out."""
 
 
 def read_facts(path: Path) -> Iterator[Triple]:
@@ -385,7 +385,7 @@ def read_facts(path: Path) -> Iterator[Triple]:
             weight = float(cells[3]) if len(cells) > 3 else 1.0
         except ValueError:
             raise InputError(
-                f"{path}, line {number}: weight {cells[3]!r} is no number; mend or remove it"
+                f"{path}, line {number}: weight {cells[3]!r} is not a number; correct or remove it"
             ) from None
         if cells[0] in WORDS and weight >= 1.0:
             yield Triple(cells[1].replace("_", " "), cells[0], cells[2].replace("_", " "), weight)

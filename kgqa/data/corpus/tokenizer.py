@@ -46,7 +46,7 @@ def train_tokenizer(
     tokens fill it up. The library breaks ties at random, so training again gives another tokenizer: keep it.
     """
     if vocab_size % 64 or vocab_size < 320:
-        raise InputError(f"vocab_size={vocab_size}: take a multiple of 64 from 320 on, such as 8192")
+        raise InputError(f"vocab_size={vocab_size}: use a multiple of 64, at least 320, such as 8192")
     options: dict[str, Any] = {
         "vocab_size": vocab_size,
         "special_tokens": list(SPECIAL_TOKENS),
@@ -97,7 +97,7 @@ def save_tokenizer(tokenizer: Tokenizer, folder: Path, max_tokens: int = 512) ->
 
 
 def load_tokenizer(folder: Path) -> Tokenizer:
-    """The tokenizer of a Hugging Face folder, ours or anyone's, without padding or truncation.
+    """The tokenizer of any Hugging Face folder, without padding or truncation.
 
     One that is not shipped is tested in a subprocess first (once per process and content), since a malicious file
     can abort the process that loads it or keep it busy for ever.

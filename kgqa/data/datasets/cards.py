@@ -24,7 +24,7 @@ from kgqa.types import InputError, Question
 
 CARD, HASHES = "card.toml", "hashes.json"
 ABOUT = (CARD, HASHES, "README.md")
-"""Files of a set's folder that are no data."""
+"""Files of a set's folder that are not data."""
 
 
 class DataUse(StrEnum):
@@ -32,11 +32,11 @@ class DataUse(StrEnum):
 
     TRAIN = "train"
     CALIBRATION = "calibration"
-    """Confidences are calibrated on it."""
+    """For fitting answer types and confidences."""
     DEVELOPMENT = "development"
-    """Measured during development: readers and settings may be chosen on it."""
+    """For evaluation during development: readers and settings may be selected on it."""
     TEST = "test"
-    """Measured at the end: nothing is chosen on it."""
+    """For the final evaluation: nothing is selected on it."""
 
 
 class DataPart(BaseModel):
@@ -48,7 +48,7 @@ class DataPart(BaseModel):
     files: str = ""
     """Pattern within the card's folder; a file belongs to the first part whose pattern matches."""
     names: tuple[str, ...] = ()
-    """Names by which `load_dataset` knows published sets."""
+    """Names of published sets, as for `load_dataset`."""
     asks: str
     author: str
 
@@ -83,11 +83,11 @@ def read_card(path: Path) -> DataCard:
     try:
         return DataCard.model_validate({**tomllib.loads(read_text(path)), "path": path})
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: no TOML ({error}); mend the line") from None
+        raise InputError(f"{path}: no TOML ({error}); correct the line") from None
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
-        raise InputError(f"{path}: {place}: {first['msg']}; mend it") from None
+        raise InputError(f"{path}: {place}: {first['msg']}; correct it") from None
 
 
 def shipped_cards() -> list[DataCard]:
@@ -111,7 +111,7 @@ def file_hash(path: Path) -> str:
 
 
 def text_hash(question: Question) -> str:
-    """Hash of a question's passage, or of its own text where it has none; case, spaces and punctuation are ignored."""
+    """Hash of a question's passage, or of the question if it has none; case, spaces and punctuation are ignored."""
     return _hash(question.passage_text.strip() or question.text)
 
 
@@ -122,7 +122,7 @@ def _hash(text: str) -> str:
 
 
 class KnownHashes(TypedDict, total=False):
-    """What `hashes.json` holds of a file."""
+    """The entry of a file in `hashes.json`."""
 
     sha256: str
     texts: list[str]
@@ -130,7 +130,7 @@ class KnownHashes(TypedDict, total=False):
 
 
 def hashes_of(card: DataCard) -> dict[str, KnownHashes]:
-    """What `hashes.json` should hold of what may not be trained on, by the paths of the files within the set."""
+    """The expected content of `hashes.json`: the files that may not be trained on, by path within the set."""
     found: dict[str, KnownHashes] = {}
     for path, part in card.files().items():
         if part.role == DataUse.TRAIN:
@@ -144,7 +144,7 @@ def hashes_of(card: DataCard) -> dict[str, KnownHashes]:
 
 
 def known_hashes(card: DataCard) -> dict[str, KnownHashes]:
-    """What `hashes.json` holds; nothing where there is none."""
+    """The content of `hashes.json`; empty if there is no such file."""
     path = card.path.with_name(HASHES)
     if not path.is_file():
         return {}

@@ -22,17 +22,17 @@ from kgqa.validation import check_question
 def read_examples(path: Path) -> Iterator[Example]:
     """Questions with answers from JSON lines: `{"id"?, "question", "passage"?, "choices"?}`, with the answer as one of
 
-    - `"choice"`: index (from 0), letter or text of the right choice;
-    - `"verdict"`: true or false, for a question that is answered with yes or no;
+    - `"choice"`: index (from 0), letter or text of the correct choice;
+    - `"verdict"`: true or false, for a yes/no question;
     - `"span": [start, end]`: characters of the passage, half-open;
-    - `"answer": "..."` or `"answers": ["...", ...]`, any of them right: with choices, the text of the right
-      one; else a stretch of the passage where it stands there verbatim, else a concept. An empty list means
-      that the question cannot be answered.
+    - `"answer": "..."` or `"answers": ["...", ...]`, any of which is correct: with choices, the text of the correct
+      one; else a span if the passage contains it verbatim, else a concept. An empty list means that the question is
+      unanswerable.
 
-    `question.schema.json` describes the same as a JSON schema.
+    `question.schema.json` is the JSON schema of a line.
 
-    An optional `"source"` (passage, knowledge, choice, none) says which of these is meant: for a verdict with a
-    passage, whether it is read there or known. An optional `"kind"` is kept, and so is `"same"`, the name shared by
+    An optional `"source"` (passage, knowledge, choice, none) resolves ambiguity: for a verdict with a passage, whether
+    it comes from the passage or from knowledge. An optional `"kind"` is kept, and so is `"same"`, the name shared by
     all paraphrases of one question. A line without an id gets its line number.
     """
     for number, row in rows_of(path):
@@ -41,7 +41,7 @@ def read_examples(path: Path) -> Iterator[Example]:
 
 
 def question_of(row: dict[str, Any], where: str, default_id: str) -> Question:
-    """The question in the fields of a line."""
+    """The question of a row."""
     text = row.get("question")
     if not isinstance(text, str) or not text.strip():
         raise InputError(f'{where}: no question; write "question": "..."')
@@ -55,7 +55,7 @@ def question_of(row: dict[str, Any], where: str, default_id: str) -> Question:
 
 
 def example_of(row: dict[str, Any], where: str, default_id: str) -> Example:
-    """The question and its answer in the fields of a line."""
+    """The question of a row, with its answer."""
     question = question_of(row, where, default_id)
     kind, source = str(row.get("kind", "")), row.get("source")
     if source is not None and source not in set(Source):
@@ -66,7 +66,7 @@ def example_of(row: dict[str, Any], where: str, default_id: str) -> Example:
         if row.get("answers", row.get("answer")) is not None:
             raise InputError(f'{where}: "verdict" and "answers" are both given; leave one out')
         if source in (Source.CHOICE, Source.NONE) or (source == Source.PASSAGE and not question.passage):
-            raise InputError(f"{where}: source {source} contradicts the verdict; mend one")
+            raise InputError(f"{where}: source {source} contradicts the verdict; correct one")
         return Example(question, kind=kind, yes_no_label=row["verdict"], known=source == Source.KNOWLEDGE)
     if row.get("choice") is not None:
         return Example(question, choice=_choice(question, row["choice"], where), kind=kind)
@@ -80,13 +80,13 @@ def example_of(row: dict[str, Any], where: str, default_id: str) -> Example:
         raise InputError(f'{where}: the answers are not a list of texts; write "answers": ["...", "..."]')
     if source == Source.NONE or not answers:
         if source not in (None, Source.NONE) or (source and answers):
-            raise InputError(f"{where}: source {source} contradicts answers {answers}; mend one")
+            raise InputError(f"{where}: source {source} contradicts answers {answers}; correct one")
         return Example(question, kind=kind)
     if question.choices and source in (None, Source.CHOICE):
         return Example(question, choice=_choice(question, answers[0], where), kind=kind)
     spans = () if source == Source.KNOWLEDGE else spans_of(question.passage_text, answers)
     if source == Source.PASSAGE and not spans:
-        raise InputError(f"{where}: {answers[0]!r} does not stand in the passage; copy it verbatim")
+        raise InputError(f"{where}: {answers[0]!r} is not in the passage; copy it verbatim")
     return Example(question, spans=spans, concepts=() if spans else tuple(answers), kind=kind)
 
 
@@ -147,7 +147,7 @@ def _span(question: Question, given: Any, where: str) -> Span:
 
 SEPARATORS = ",;\t|"
 NOBODY_KNOWS = "(none)"
-"""In a column of answers: the question is unanswerable."""
+"""Marks an unanswerable question in a column of answers."""
 TABLES = ("csv", "tsv", "txt", "jsonl", "ndjson", "parquet")
 """Suffixes of the files that are read."""
 _ALIASES = {

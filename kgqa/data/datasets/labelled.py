@@ -61,7 +61,7 @@ def read_labelled(kind: TaskType, spec: str, split: str, data: Path) -> list[Lab
             raise InputError(f"{spec}: no such file or set; {hint}")
         found = list(_read_file(kind, path))
     if not found:
-        raise InputError(f"{spec}: holds no examples")
+        raise InputError(f"{spec}: contains no examples")
     return found
 
 
@@ -162,7 +162,7 @@ def _glue(
 
 
 def _mrpc(data: Path, split: str) -> Iterator[Labelled]:
-    """MRPC (Dolan and Brockett, 2005); it has no development part, so that its test part serves as one."""
+    """MRPC (Dolan and Brockett, 2005); its test split is the development split, since it has none."""
     path = located(data, f"nli/mrpc.{'train' if split == 'train' else 'test'}.tsv")
     for number, line in enumerate(read_lines(path), 1):
         cells = line.rstrip("\n").split("\t")

@@ -36,7 +36,7 @@ def winogrande(_number: int, row: Row) -> Example:
 
 
 def e_care(_number: int, row: Row) -> Example:
-    """e-CARE (Du et al., 2022): the likelier of two causes, or of two effects."""
+    """e-CARE (Du et al., 2022): the more plausible of two causes, or of two effects."""
     asked = {"cause": "What was the cause of this?", "effect": "What happened as a result?"}
     choices = (row["hypothesis1"], row["hypothesis2"])
     question = Question(asked[row["ask-for"]], choices, Passage(row["premise"]), row["index"])
@@ -71,18 +71,18 @@ def csqa2(_number: int, row: Row) -> Example:
 
 
 def creak(_number: int, row: Row) -> Example:
-    """CREAK (Onoe et al., 2021): claims about things with a name, true or false."""
+    """CREAK (Onoe et al., 2021): claims about named entities, true or false."""
     return Example(Question(row["sentence"], (), None, row["ex_id"]), yes_no_label=row["label"] == "true")
 
 
 def strategy(_number: int, row: Row) -> Example:
-    """StrategyQA (Geva et al., 2021): yes/no questions whose facts must be found first."""
+    """StrategyQA (Geva et al., 2021): yes/no questions that need implicit facts."""
     return Example(Question(row["question"], (), None, row["qid"]), yes_no_label=bool(row["answer"]))
 
 
 def inference(number: int, row: Row) -> Example | None:
-    """SNLI and MultiNLI (Bowman et al., 2015; Williams et al., 2018): what follows from a premise, what contradicts it,
-    and what it does not tell, which has no answer."""
+    """SNLI and MultiNLI (Bowman et al., 2015; Williams et al., 2018): entailment is yes, contradiction no, and neutral
+    has no answer."""
     verdicts = {"entailment": True, "contradiction": False, "neutral": None}
     claim, premise = row["hypothesis"].strip(), row["premise"].strip()
     if row["label"] not in verdicts or not (claim and premise):
@@ -91,7 +91,7 @@ def inference(number: int, row: Row) -> Example | None:
 
 
 def boolq_unanswerable(number: int, row: Row) -> Example | None:
-    """BoolQ's questions beside a passage about something else (Sulem et al., 2022)."""
+    """BoolQ's questions with a passage about something else (Sulem et al., 2022)."""
     if row["answer"] != "no-answer":
         return None
     text = row["question"].strip().rstrip("?") + "?"
@@ -112,7 +112,7 @@ def kobest_boolq(_number: int, row: dict[str, Any]) -> Example:
 
 
 def kobest_copa(_number: int, row: dict[str, Any]) -> Example | None:
-    """The likelier of two causes, or of two effects; a row that asks for neither is left out."""
+    """The more plausible of two causes, or of two effects; a row that asks for neither is left out."""
     asked = ASKED.get(row["question"].strip())
     if asked is None:
         return None
@@ -121,7 +121,7 @@ def kobest_copa(_number: int, row: dict[str, Any]) -> Example | None:
 
 
 def kobest_hellaswag(number: int, row: dict[str, Any]) -> Example:
-    """How a text goes on."""
+    """HellaSwag: the continuation of a text."""
     choices = tuple(row[f"choice{place}"] for place in range(1, 5))
     return Example(Question(NEXT, choices, Passage(row["context"]), str(number)), choice=int(row["label"]))
 

@@ -16,7 +16,7 @@ _KIND = "/IsA"
 
 
 def shown_fact(head: str, relation: str, words: str, tail: str) -> str:
-    """The fact in a sentence without capital or full stop; arguments as `verbalize_triple` has them.
+    """The fact as a sentence without capital or full stop; arguments as for `verbalize_triple`.
 
     >>> shown_fact("zipper gets stuck", "HasEmotion", "", "annoyed")
     'a zipper getting stuck makes people feel annoyed'
