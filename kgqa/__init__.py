@@ -1,4 +1,4 @@
-"""kgqa: reading comprehension fused with a knowledge graph.
+"""kgqa: question answering over text and knowledge graphs.
 
 >>> import kgqa
 >>> answerer = kgqa.load()                                   # the shipped reader and graph
@@ -53,8 +53,8 @@ def load(
 
     The graph is a file, a folder, a shipped name, a SPARQL URL or an open graph, or is held in memory: an rdflib Graph
     or Dataset, a networkx DiGraph or MultiDiGraph (relations are the edges' attribute `relation` or `label`, or their
-    keys), a table of pandas or Arrow, of triples (columns head, relation and tail) or of things by columns, or an
-    iterable of triples.
+    keys), a pandas or Arrow table (one fact per row if its columns are head, relation and tail, else one entity per
+    row), or an iterable of triples.
 
     `device` is "cpu", "cuda" or "mps"; "auto" takes cuda, else mps, else cpu. Environment variables and thread count of
     the process are not changed; for single questions, a second thread does not help (`torch.set_num_threads`).

@@ -298,7 +298,7 @@ def calibrate(answerer: Answerer, examples: Sequence[Example]) -> dict[str, Any]
         )
     closed_world = (
         answerer.graph.closed_world
-    )  # over a closed-world graph there is no graph-free pass, so its weight cannot be fitted
+    )  # there is no graph-free pass over a closed-world graph, so its weight cannot be fitted
     shares = (answerer.decision.graph_free_weight,) if closed_world else SHARES
     fitted = [_fit(answerer, examples, asked, share) for share in shares]
     share, answer_type, answers = max(fitted, key=lambda found: _judged(examples, found[2]).sum())

@@ -27,7 +27,7 @@ KEYS = {
 """Keys of recipes and `reader.json`: old dotted name (lists are skipped), and new name."""
 _WORD_VECTORS = "readers no longer read word vectors; leave them out of the recipe, or take kgqa-small"
 RETIRED = {"words": _WORD_VECTORS, "reasoner.word_size": _WORD_VECTORS, "reasoner.operations": ""}
-"""Removed keys. One that was off is ignored; else the message says what to do instead."""
+"""Removed keys, each with the remedy if it is set; "" and keys that are off are ignored."""
 VALUES = {("data.name", "worlds"): "synthetic-graphs", ("development.name", "worlds"): "synthetic-graphs"}
 """Old values of keys, and new ones."""
 OPTIONS = {

@@ -33,7 +33,7 @@ class DamagedError(InputError):
 
 
 class ArgumentError(InputError, TypeError):
-    """A call from Python was given something of another type."""
+    """A Python call was given an argument of the wrong type."""
 
 
 def printable(text: str) -> str:
@@ -120,7 +120,7 @@ class Question:
     """One type for span, multiple-choice and open questions: `choices` may be empty, `passage` None.
 
     Raises:
-        ArgumentError: something is of another type.
+        ArgumentError: an argument has the wrong type.
 
     >>> Question("What did he open?", ["umbrella", "oven"], passage="It began to rain.").passage
     Passage(text='It began to rain.', id='', made_of='')
@@ -211,9 +211,9 @@ class Mention:
 class Relation:
     """A relation of a graph: `name` (IRI or string), readable `label`, and `words` such as "is used for".
 
-    `inverse` says it from tail to head ("is done with"), where there are words for that; `types` is what the graph
-    knows of it (`graph.meanings`), None where that is told by its name and words alone. `sentence` words a whole fact
-    for display, with {A} and {B} for head and tail; empty: it is made of `words`.
+    `inverse` are the words from tail to head ("is done with"), if any; `types` are the relation types that the graph
+    states (`kgqa.graph.relation_types`), None if they follow from name and words alone. `sentence` is a template for
+    displaying a fact, with {A} and {B} for head and tail; empty: `words` are used.
     """
 
     name: str
@@ -245,7 +245,7 @@ class Edges(NamedTuple):
 
 @runtime_checkable
 class KnowledgeGraph(Protocol):
-    """Protocol of a knowledge graph: bulk queries (`find`, `neighbours`, `labels`) and what is known without a query.
+    """Protocol of a knowledge graph: bulk queries (`find`, `neighbours`, `labels`), and properties without a query.
 
     Entities are int32 ids local to one graph. Each query takes many at once, so that two hops over a remote graph cost
     four round trips however long the text.
@@ -253,9 +253,9 @@ class KnowledgeGraph(Protocol):
     Example: `graph.labels(graph.find(["trowel"])[0])`
     """
 
-    name: str  # short, for people
-    hash: str  # of the content (hex), names caches; a remote graph hashes its URL
-    is_remote: bool  # whether each question costs a round trip; then only what is needed is asked
+    name: str  # short, for display
+    hash: str  # of the content (hex), part of cache keys; of the URL for a remote graph
+    is_remote: bool  # whether each query is a round trip, so that only what is needed is queried
     closed_world: bool  # facts that are not stated are false
 
     @property
@@ -278,8 +278,8 @@ class KnowledgeGraph(Protocol):
         """Type of each entity as an index into `type_names`, -1 if unknown (local, never a round trip)."""
 
     def find(self, surfaces: Sequence[str], language: str = "") -> list[Ints]:
-        """Entities whose label equals each surface form, as written or normalised, best first; in a language, those
-        that have labels in it by these alone (not asked of a remote graph)."""
+        """Entities whose label equals each surface form, as written or normalised, best first. With `language`,
+        entities that have labels in it are found by these only (ignored by a remote graph)."""
 
     def find_parts(self, words: Sequence[str]) -> list[Ints]:
         """Entities whose name contains each word (lower case); none if there are many, or for a remote graph."""
@@ -394,7 +394,7 @@ class Evidence:
     """Leave-one-out attribution: log-odds drop without the facts of the first path, or of all paths if they are
     redundant; None: not measured."""
     query: str = ""
-    """SPARQL query, if the answer was computed by a logical form, or is stated by facts."""
+    """SPARQL query, if the answer was computed by a logical form or is stated by facts."""
     interpretation: Interpretation | None = None
     """Interpretation of the question, if a logical form answers it."""
     other_interpretations: tuple[Interpretation, ...] = ()

@@ -89,7 +89,7 @@ def _in_memory(source: Any, name: str, language: str) -> GraphStore:
 def _path_of(source: str | Path) -> Path:
     """The store or file given by a path or shipped name."""
     path = Path(source)
-    if not os.path.exists(path):  # unlike Path.exists, it raises for no string
+    if not os.path.exists(path):  # unlike Path.exists, it accepts any string
         found = _shipped().get(str(source))
         if found is None:
             raise InputError(_unknown(str(source)))

@@ -23,7 +23,7 @@ from kgqa.types import (
     Triple,
 )
 
-# first id of new concepts over an endpoint: above the number of concepts ever met in one run
+# first id of new concepts over an endpoint: more than the concepts that one run ever fetches
 _BEYOND = 1 << 22
 
 
@@ -47,8 +47,8 @@ class OverlayGraph:
         removed: facts to remove; those that `base` does not have are ignored.
         called: definitions of relations that only added facts have, by name.
 
-    New concepts get ids beyond those of `base` and are found by their label; a new relation without definition has its
-    name as label. `added_entities` are the concepts of added facts: retrieval keeps those that it reaches. Raises
+    New concepts get ids beyond those of `base` and are found by their label; a new relation without a definition has
+    its name as label. `added_entities` are the concepts of added facts: retrieval keeps those that it reaches. Raises
     InputError for an added fact over an endpoint with a relation that the endpoint has not returned yet.
     """
 
@@ -177,7 +177,7 @@ class OverlayGraph:
         ]
 
     def degrees(self, entities: Ints) -> Ints:
-        """Number of facts of each entity. Removed facts still count: finding them would cost more than a few matter."""
+        """Number of facts of each entity. Removed facts still count: they are few, and finding them would be slow."""
         known = entities < self._first
         found = np.zeros(len(entities), dtype=np.int32)
         found[known] = self.base.degrees(entities[known])

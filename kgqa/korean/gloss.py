@@ -1,8 +1,8 @@
-"""A Korean text word for word in English, in the order of English: question words first, verbs before their objects,
-particles before their nouns as prepositions.
+"""The gloss of a Korean text, word for word in English and in English order: question words first, verbs before their
+objects, particles before their nouns as prepositions.
 
-It is no translation: words have one meaning each, that of the graph's label or of a table of small words, and only the
-order of their phrases is changed.
+It is not a translation: each word has one meaning, that of the graph's label or of a table of frequent words, and only
+the order of phrases is changed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from kgqa.graph.linking.normalize import Morpheme, morphemes
 
 ASKING = frozenset(("what", "who", "where", "when", "why", "how", "which"))
 _OPENING = frozenset(("if", "because", "to", "when", "while", "before", "after"))
-"""Links that stand before their clause; others stand after it."""
+"""Conjunctions that stand before their clause; others stand after it."""
 _PREDICATES = frozenset(("VV", "VA", "VX", "XSV", "XSA"))
 _NOUNS = frozenset(("NNG", "NNP", "NNB", "NP", "NR", "SL", "SN", "XR"))
 _CASES = {"JKS": "subject", "JKC": "subject", "JKO": "object"}
@@ -67,7 +67,7 @@ class _Phrase:
 
 @dataclass
 class _Clause:
-    """What is read of a clause so far."""
+    """The part of a clause that was read so far."""
 
     phrases: list[_Phrase] = field(default_factory=list)
     before_noun: list[Word] = field(default_factory=list)
@@ -216,7 +216,7 @@ class _Writer:
             phrase.case, phrase.is_open = _CASES.get(m.tag, english), False
 
     def _link(self, m: Morpheme, after: Morpheme | None) -> None:
-        """A connective ending: the clause goes on with an auxiliary verb, else it is said and the next one begins."""
+        """A connective ending: the clause continues with an auxiliary verb, else it is complete and the next begins."""
         if after is not None and after.tag == "VX":
             return
         if m.form == _ADVERBIAL:
@@ -230,7 +230,7 @@ class _Writer:
         self.clause = _Clause()
 
     def _before_noun(self) -> None:
-        """A predicate before a noun takes the phrase just before it along."""
+        """A relative clause: a predicate before a noun, together with the phrase before it."""
         clause = self.clause
         own = []
         if clause.phrases and clause.phrases[-1].case != "topic" and not clause.phrases[-1].asks:
@@ -259,7 +259,7 @@ class _Writer:
 
 
 def _form(m: Morpheme) -> str:
-    """The key of a morpheme in the table of small words."""
+    """The key of a morpheme in the table of frequent words."""
     if m.tag[0] in "JE":
         return f"-{m.form}"
     return m.form + "다" * (m.tag in _PREDICATES or m.tag == "VCN")
@@ -272,8 +272,8 @@ def in_english_order(
     asking: bool,
     unknown: Callable[[str], str] | None = None,
 ) -> list[Word]:
-    """A Korean text, or question, in English words: its mentions by their labels, other words by `table`, or else as
-    `unknown` has them, which are Latin letters by default.
+    """The gloss of a Korean text or question: mentions by their labels, other words by `table` or else by `unknown`,
+    which romanizes them by default.
 
     >>> mentions = [Mentioned(0, 2, "ground", (0,)), Mentioned(8, 10, "dig", (1,))]
     >>> words = in_english_order("땅을 무엇으로 팠니?", mentions, {"무엇": "what", "-으로": "with"}, asking=True)

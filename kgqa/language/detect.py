@@ -24,13 +24,13 @@ _FUNCTION_WORDS = {
     **{code: words for code, words in STOP_WORDS_OF.items() if code not in _SCRIPTS},
 }
 BESIDE = 1_000
-"""Characters of a passage that are looked at."""
+"""Number of characters of a passage that are examined."""
 
 
 def language_of(text: str, passage: str = "") -> str:
-    """Language code of a text; English if there is no evidence. Where the text has as many function words of one
-    language as of another, the passage beside it decides, then the dictionaries of simplemma. A name in another script
-    is ignored if the text has function words of a language.
+    """Language code of a text; English if there is no evidence. If two languages have the same number of function words
+    in it, the passage decides, then simplemma's dictionaries. A name in another script is ignored if the text has
+    function words of a language.
 
     >>> [language_of(t) for t in ("무엇으로 땅을 팠니?", "Was fehlt?", "Who founded 하늘대학교?", "何で掘った？")]
     ['ko', 'de', 'en', 'ja']

@@ -109,7 +109,7 @@ class MappedEncoder(FactEncoder):
 
     @property
     def size(self) -> int:
-        """Numbers of a vector."""
+        """Dimension of the vectors."""
         return self.weight.shape[1]
 
     def tokens(self, texts: Sequence[str]) -> TextBatch:
@@ -159,7 +159,7 @@ class GlossedEncoder(FactEncoder):
 
     @property
     def size(self) -> int:
-        """Numbers of a vector."""
+        """Dimension of the vectors."""
         return self.mapped.size
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -1,8 +1,8 @@
 """Operations over ragged segments of a batch: the edges of a node, the nodes of a row.
 
-Equivalents of PyG's `softmax` and `scatter`, against which they are tested, for the modules that a first answer
-imports: the fused reasoner and the heads. Importing any part of PyG imports all of it, including data sets and
-language models, which makes each start seconds slower. All other reasoners use PyG.
+Equivalents of PyG's `softmax` and `scatter`, against which they are tested, for the modules that the shipped readers
+import: the fused reasoner and the heads. Importing any part of PyG imports all of it, including data sets and language
+models, which makes each start seconds slower. All other reasoners use PyG.
 """
 
 from __future__ import annotations

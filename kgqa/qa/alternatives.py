@@ -12,29 +12,30 @@ _MARKS = frozenset(",:;—")
 _ALTERNATIVE = re.compile(
     r"(?:^|(?<=, ))(?:is|are|was|were|do|does|did|would|should|will|has|have|had)\b", re.IGNORECASE
 )
-"""First words of questions that offer alternatives. "Can you drink tea or coffee?" is answered by yes or no."""
+"""First words of questions that may offer alternatives; without "can", since "Can you drink tea or coffee?" is answered
+by yes or no."""
 _POLAR = re.compile(
     r"\b(?:any|anyone|anything|either|ever|whether)\b|^(?:is|are|was|were) there\b|"
     r"^(?:is|was) it (?!(?:\w+er|more|less)\b).*\bto\b",
     re.IGNORECASE,
 )
-"""What makes such a question one for yes or no: "Do you have any brothers or sisters?"."""
+"""Words that make such a question a yes/no question: "Do you have any brothers or sisters?"."""
 _PREPOSITION = (
     "about|above|after|against|at|before|behind|below|beside|between|by|down|during|for|from|in|inside|into|of|off|on|"
     "onto|out|outside|over|through|to|toward|under|until|up|with|without"
 )
 _ENDING = re.compile(rf"{_PREPOSITION}|when|if|because|while|that|who|which|as|than", re.IGNORECASE)
-"""Words after which the last alternative is over: "a hammer or a screwdriver to drive a nail"."""
+"""Words that end the last alternative: "a hammer or a screwdriver to drive a nail"."""
 _OTHER = re.compile(
     r"not?|so|more|less|fewer|two|three|four|five|do|does|did|is|are|can|could|will|would", re.IGNORECASE
 )
-"""First words of a last alternative that is none: "or not", "two or three", "or can you walk in"."""
+"""Words after "or" that begin no alternative: "or not", "two or three", "or can you walk in"."""
 MOST_WORDS = 5
 """Maximum number of words of an alternative."""
 
 
 def alternatives(question: str) -> tuple[str, ...]:
-    """The alternatives of a question in English, in order; none if it offers none.
+    """The alternatives that an English question offers, in order; empty if there are none.
 
     >>> alternatives("Who repairs cars, a mechanic or a baker?")
     ('a mechanic', 'a baker')
@@ -58,7 +59,7 @@ def alternatives(question: str) -> tuple[str, ...]:
             if not tokens or tokens[-1] != ",":
                 break
             tokens.pop()
-        if len(tokens) < 2:  # the subject is asked for: "Do penguins or ostriches fly?"
+        if len(tokens) < 2:  # the alternatives are the subject: "Do penguins or ostriches fly?"
             return ()
     else:
         listed = [*_split(tokens)[1:], last]
@@ -68,7 +69,7 @@ def alternatives(question: str) -> tuple[str, ...]:
 
 
 def _until_ending(tokens: list[str]) -> list[str]:
-    """The tokens before the first one, but for the very first, after which the last alternative is over."""
+    """The tokens before the first word of `_ENDING`, which may not be the first token."""
     return tokens[: next((n for n, word in enumerate(tokens) if n and _ENDING.fullmatch(word)), len(tokens))]
 
 

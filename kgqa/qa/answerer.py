@@ -1,4 +1,4 @@
-"""The public entry point: a question in, ranked answers with evidence out."""
+"""The public entry point: from a question to ranked answers with evidence."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ class Answerer:
         language: a code such as "en", or "auto", which detects the language of each question; it is answered in
             that language.
         pipeline: builds the list of steps; a custom one may add or omit steps.
-        multilingual_reader: reader for languages other than English; None: `reader` reads all questions,
-            Korean ones word for word in English unless it is multilingual.
+        multilingual_reader: reader for languages other than English; None: `reader` reads all questions, Korean ones as
+            English glosses unless it is multilingual.
 
     Example: `Answerer.load("kgqa-small", "farm.ttl").answer("Which breed is Bella?").text`
     """
@@ -171,7 +171,7 @@ class Answerer:
         return f"<Answerer {self.name} over {self.graph.name}>"
 
     def with_graph(self, graph: Any) -> Answerer:
-        """The same reader over another graph, whatever `kgqa.load` takes as one; nothing is trained or copied.
+        """The same reader over another graph, given as for `kgqa.load`; nothing is trained or copied.
 
         Raises:
             InputError: the graph cannot be found or used.
@@ -269,12 +269,12 @@ class Answerer:
         return self._language(question) == KOREAN
 
     def _glosses(self, question: Question) -> bool:
-        """Whether a Korean question is put into English words for the reader."""
+        """Whether a question is Korean and glossed in English for the reader."""
         return self.is_korean(question) and not self.reader.settings.multilingual
 
     def read_as(self, question: Question) -> Question:
-        """The question as the reader sees it: a Korean one in English words for a reader of English alone, others
-        unchanged."""
+        """The question as the reader sees it: the English gloss of a Korean one if the reader is not multilingual,
+        others unchanged."""
         own = self.of(question)
         return in_english(question, own.linker) if own._glosses(question) else question
 
@@ -299,7 +299,7 @@ class Answerer:
         Example: `answerer.answer("What did he open?", passage="It rained.", choices=["umbrella", "oven"])`
 
         Raises:
-            InputError: the question is empty, far too long, or of another type.
+            InputError: the question is empty, too long, or of the wrong type.
         """
         question = asked(question, passage, choices)
         own = self.of(question)
@@ -312,8 +312,8 @@ class Answerer:
 
         Example: `answerer.answer_many(["What is a trowel for?", Question("Is it wet?", passage="It rains.")])`
 
-        Evidence is ranked by attention, which is faster than attribution; `explained` adds the latter. `watch` is
-        called with the name of each step before it starts.
+        Evidence is ranked without leave-one-out attribution, which is slow; `explained` adds it. `watch` is called with
+        the name of each step before it starts.
 
         Raises:
             InputError: as `answer`.
@@ -437,7 +437,7 @@ class Answerer:
         self, steps: Sequence[Step], states: QAStates, watch: Callable[[str], object] | None
     ) -> QAStates:
         """The states after the steps. A question that offers alternatives ("a fork or a spoon?") and is answered by
-        something else is asked again with these as choices, unless its passage leaves it open."""
+        something else is asked again with these as choices, unless it is confidently unanswerable from its passage."""
         states = run(steps, states, watch)
         again = {n: choices for n, state in enumerate(states) if (choices := self._choices(state))}
         asked = tuple(QAState(replace(states[n].question, choices=c)) for n, c in again.items())
@@ -457,7 +457,7 @@ class Answerer:
         return () if any(told and told <= content(choice) for choice in offered) else offered
 
     def _unread(self, question: Question, harm: str) -> Answer:
-        """The answer without text to a question about harm."""
+        """The answer to a question about harm, without text."""
         return Answer(question, None, Source.NONE, 0.0, model=self.name, graph=self.graph.name, harm=harm)
 
     def _given(self, states: QAStates, questions: Sequence[Question]) -> list[Answer]:

@@ -27,8 +27,7 @@ Step = tuple[FactRow, bool]
 
 
 class Chained(NamedTuple):
-    """An answer, and the facts it follows from, from the higher thing down to the lower one, each with whether it is
-    followed from head to tail."""
+    """An answer, and the chain of facts it follows from, each with whether it is followed from head to tail."""
 
     text: str
     steps: list[Step]
@@ -37,8 +36,8 @@ class Chained(NamedTuple):
 
 
 def by_chain(question: str, subgraph: Subgraph, graph: KnowledgeGraph) -> Chained | None:
-    """The answer to a comparison of two things by comparative facts, which are transitive; None if the question is no
-    such comparison, or if the facts do not decide it or contradict each other."""
+    """The answer to a comparison of two things by comparative facts, which are transitive; None if the question is not
+    such a comparison, or if the facts do not decide it or contradict each other."""
     asked = comparison_of(question)
     if asked is None or len(asked.things) != 2 or asked.noun:
         return None
@@ -59,8 +58,8 @@ def by_chain(question: str, subgraph: Subgraph, graph: KnowledgeGraph) -> Chaine
 
 
 def by_class(question: str, subgraph: Subgraph, graph: KnowledgeGraph) -> Chained | None:
-    """The answer to "Is a dog an animal?": yes if facts lead from the first class up to the second, no if to a class
-    that is stated not to be of the second; None for other questions, or if no facts say so."""
+    """The answer to "Is a dog an animal?": yes if a chain of facts leads from the first class to the second, no if it
+    leads to a class that is stated to be no kind of the second; None for other questions, or without such a chain."""
     classes, denied = _class_relations(graph)
     text = question.rstrip("?.! ")
     verb = _IS.match(text)
@@ -78,7 +77,8 @@ def by_class(question: str, subgraph: Subgraph, graph: KnowledgeGraph) -> Chaine
 
 
 def class_of(question: str, subgraph: Subgraph, graph: KnowledgeGraph) -> Chained | None:
-    """The answer to "What is a trowel?": the class of the thing by the heaviest fact; None for other questions."""
+    """The answer to "What is a trowel?": the class of the thing by the fact of highest weight; None for other
+    questions."""
     classes, _ = _class_relations(graph)
     text = question.rstrip("?.! ")
     asked = _WHAT_IS.match(text)
@@ -93,7 +93,8 @@ def class_of(question: str, subgraph: Subgraph, graph: KnowledgeGraph) -> Chaine
 
 
 def _sign(relation: Relation, asked: Comparison) -> int:
-    """1 if the head of a comparative relation is higher on the scale that is asked for, -1 if it is lower, else 0."""
+    """1 if the head of a comparative relation is the higher one on the scale of the question, -1 if the lower, else 0
+    (the relation compares by another scale, or is no comparative)."""
     *_, comparative, than = ["", "", *relation.words.split()]
     if than != "than":
         return 0
@@ -117,7 +118,7 @@ def _named(
     graph: KnowledgeGraph,
     empty: frozenset[str] = frozenset(),
 ) -> frozenset[int]:
-    """The entities that a part of the question names as a whole, but for `empty` words."""
+    """The entities that are named by a whole part of the question, apart from `empty` words."""
     start, end = span
     rest = content(question[start:end]) - empty
     mentions = {
@@ -134,7 +135,7 @@ def _named(
 
 
 def _is_label(mention: str, entity: int, graph: KnowledgeGraph) -> bool:
-    """Whether one of the entity's labels has all words of a mention: "dog's favourite food" is not only dog food."""
+    """Whether one of the entity's labels has all words of a mention: "dog's favourite food" is not just "dog food"."""
     labels = [content(label.text) for label in graph.all_labels(entity)]
     asked = [forms for word, _, _ in words(mention) if (forms := content(word))]
     return any(all(forms & label for forms in asked) for label in labels)

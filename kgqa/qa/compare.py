@@ -1,4 +1,4 @@
-"""The compare step: which of two things is older, dearer or earlier, by the values that the passage states for both.
+"""The compare step: which of several things is older, cheaper or earlier, by the values that the passage states.
 
 A question is decomposed into one for each thing (Min et al., 2019): which value does the passage state for it? That is
 the value in the clause that names the thing; the values are compared exactly. Comparisons that the passage itself
@@ -110,7 +110,7 @@ _WHOSE = re.compile(r"\bwhose\b", re.IGNORECASE)
 _COUNT = re.compile(r"\b(?:(two|both|other)|(three)|(four))\b", re.IGNORECASE)
 _TOKEN = re.compile(r"[^\W_]+(?:[-’'][^\W_]+)*")
 _ATTRIBUTE = re.compile(r"\b(?:an?|(?:do|does|did) the)$", re.IGNORECASE)
-"""What precedes a comparative that is a mere modifier: "What did the older pumps cost?"."""
+"""What precedes a comparative that only modifies a noun: "What did the older pumps cost?"."""
 _EXTREME = re.compile(r"(.+)\bthe$", re.IGNORECASE)
 
 
@@ -165,7 +165,7 @@ def comparison_of(text: str) -> Comparison | None:
 
 
 def _degree(text: str) -> tuple[Scale, int, int, int, str, bool] | None:
-    """The first comparative or superlative of a text: scale, sign, characters, the noun counted, whether it is a
+    """The first comparative or superlative of a text: scale, sign, start and end, the noun counted, whether it is a
     superlative."""
     tokens = list(_TOKEN.finditer(text))
     for match, after in zip_longest(tokens, tokens[1:]):
@@ -202,7 +202,7 @@ def scale_of(word: str) -> tuple[Scale | None, int]:
 # The values that a passage states.
 
 MOST = 14
-"""Passages with more values of a kind are left to the reader."""
+"""Maximum number of values of a kind; passages with more are left to the reader."""
 
 _BOUNDARIES = (
     re.compile(r"(?<!\b\w)[.!?][\"'”’)]*\s+|\n+"),
@@ -371,8 +371,8 @@ _UNNAMED = frozenset({"one", "ones"})
 
 
 def places(things: Sequence[str], passage: str, clauses: Sequence[Clause]) -> list[tuple[int, ...]]:
-    """The assignments of things to different clauses with the highest word overlap; words in fewer clauses weigh
-    more."""
+    """The assignments of things to different clauses with the highest word overlap; words that occur in fewer clauses
+    have more weight."""
     told = [content(passage[c.start : c.end]) for c in clauses]
     own = [content(thing) - _UNNAMED for thing in things]
     shared = frozenset.intersection(*told) | (frozenset.intersection(*own) if len(own) > 1 else frozenset())
@@ -406,7 +406,7 @@ def _weight(forms: frozenset[str], clause: frozenset[str], told: Sequence[frozen
 # The step.
 
 RIGHT = 0.8
-"""Confidence of such an answer: the accuracy of the whole step on practice questions, rounded down."""
+"""Confidence of such an answer: the accuracy of this step on practice questions, rounded down."""
 
 
 class Result(NamedTuple):
@@ -437,9 +437,9 @@ def _compared(state: QAState) -> QAState:
 
 
 def compared(question: str, passage: str, spans: Sequence[Candidate] = ()) -> Result | None:
-    """The answer to a comparison; None if the question is none, or the passage does not state the order.
+    """The answer to a comparison; None if the question is not one, or the passage does not state the order.
 
-    `spans` are the reader's candidates, best first. If the question names no thing, the extreme thing is taken from
+    `spans` are the reader's candidates, best first. If the question does not name the things, the answer is taken from
     them.
 
     >>> compared("Is Rik older than Ada?", "Ada was born in 1985 and Rik in 1990.")
@@ -465,7 +465,7 @@ def _reason(one: Clause, other: Clause) -> str:
 
 
 def _results(asked: Comparison, passage: str, order: Order, spans: Sequence[Candidate]) -> Iterator[Result]:
-    """The answers by an order, one for each assignment of the things; without text if the order does not decide."""
+    """The answers by an order, one for each assignment of the things; with empty text if the order does not decide."""
     clauses = order.clauses
     pairs = order.pairs if asked.sign > 0 else {(b, a) for a, b in order.pairs}
     if len(asked.things) == 2:
@@ -473,7 +473,7 @@ def _results(asked: Comparison, passage: str, order: Order, spans: Sequence[Cand
             a, b = clauses[one], clauses[other]
             yes, no = (one, other) in pairs, (other, one) in pairs
             span = Span(min(a.start, b.start), max(a.end, b.end))
-            # two people of nineteen seldom have the same age
+            # two people who are nineteen are seldom exactly the same age
             if not (yes or no) and (asked.is_choice or asked.scale.name == "age" or not a.value):
                 yield Result("")
             elif asked.is_choice:

@@ -1,5 +1,5 @@
-"""The decide step, and two small ones: yes/no questions with an unrelated passage (`disregard`) and
-multi-span answers (`aggregate`)."""
+"""The decide step, and two small ones: yes/no questions with an unrelated passage (`disregard`) and multi-span answers
+(`aggregate`)."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from kgqa.types import NO, YES, Candidate, InputError, Item, KnowledgeGraph, Sou
 RETIRED = ("following", "rereading", "verdicts", "silence", "computing")
 """Keys of removed steps, which cards of older readers may still have."""
 
-# Parameters that depend on a reader's weights: fitted by `kgqa evaluate --calibrate` and stored in its card.
-# The defaults are those of a reader that has not been calibrated.
+# Parameters that depend on a reader's weights, stored in its card; the defaults are those of a reader that has not been
+# calibrated. `kgqa evaluate --calibrate` fits `calibration` and `graph_free_weight`.
 
 
 class DecisionConfig(BaseModel):
-    """Decision parameters, fitted to questions that the reader was not trained on; unknown keys are an error."""
+    """Decision parameters, fitted on questions that the reader was not trained on; unknown keys are an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -38,14 +38,14 @@ class DecisionConfig(BaseModel):
     graph_free_weight: float = Field(0.0, ge=0, le=1)
     """Ensemble weight of the graph-free pass; open-world graphs only."""
     stated: float = Field(0.9, gt=0, lt=1)
-    """Confidence of a yes or no that a fact states in the question's words: of 184 such questions on common knowledge
-    183 were answered rightly."""
+    """Confidence of an answer that facts state (the verify step): of 184 yes/no questions stated by a fact, 183 were
+    answered correctly."""
     gloss: float = Field(0.0, ge=0, le=1)
     """Weight of the English reader in the mean of both log-probabilities of concepts and answer types; see
     `kgqa/qa/gloss.py`."""
     unrelated: float = Field(0.0, ge=0, le=1)
-    """Ensemble weight of a pass without the passage, for yes/no questions that share no content word with
-    their passage (`disregard`); 0 skips that pass."""
+    """Ensemble weight of a pass without the passage, for yes/no questions that share no content word with their passage
+    (`disregard`); 0: no such pass."""
 
     @classmethod
     def of_card(cls, card: Mapping[str, Any]) -> DecisionConfig:
@@ -136,7 +136,7 @@ def _computed(
     """The state with the computed answer ranked before all other candidates."""
     best = computed.candidate
     found = [best, *(c for c in others if c.text != best.text)]
-    # what is computed from a passage is calibrated where it is computed
+    # the score of an answer computed from a passage is calibrated already
     confidence = best.score if computed.of_passage else decision.confidence(best)
     return replace(
         state,
@@ -151,8 +151,8 @@ def _computed(
 
 
 def _passage_answers(best: Candidate, computed: ComputedAnswer) -> bool:
-    """Whether the best candidate is from the passage, and no computed answer is more probable, or is computed from the
-    passage itself."""
+    """Whether the best candidate is from the passage, and the computed answer is neither more probable nor computed
+    from the passage itself."""
     answer = computed.candidate
     computed_wins = computed.of_passage or (answer.source is not Source.NONE and answer.score > best.score)
     return best.source is Source.PASSAGE and not computed_wins
@@ -166,7 +166,7 @@ def ranked(state: QAState, closed_world: bool = False) -> list[Candidate]:
     weights = scores.answer_type.softmax(-1).tolist()
     answer_type = dict(zip(ANSWER_TYPES, weights, strict=False))
     concepts: Sequence[Candidate] = scores.concepts
-    if not closed_world:  # there "Painted" may be a name
+    if not closed_world:  # in a closed-world graph, "Painted" may be a name
         concepts = one_form_each(concepts, state.question.text)
     found = merged(answer_type, scores.spans, concepts[:CANDIDATES])
     yes_no = weights[FIRST_YES_NO_CLASS:]
@@ -185,10 +185,10 @@ _PAST = re.compile(r"\bwhat (?:had |has )?(?:happened|did)\b", re.IGNORECASE)
 
 
 def one_form_each(concepts: Sequence[Candidate], question: str) -> list[Candidate]:
-    """Concepts that differ by a verb's past form only ("melt", "melted") as one candidate with their probabilities
-    summed: the past form if the question asks what happened or what somebody did, else the most probable one.
+    """Merge concepts that differ only by a verb's past form ("melt", "melted"), and sum their probabilities: the past
+    form is kept if the question asks what happened or what somebody did, else the most probable one.
 
-    Plurals and -ing forms are things of their own ("glass" and "glasses", "paint" and "painting").
+    Plurals and -ing forms are different concepts ("glass" and "glasses", "paint" and "painting").
 
     >>> found = [Candidate(text, Source.KNOWLEDGE, p) for text, p in (("melt", 0.5), ("freeze", 0.3), ("melted", 0.2))]
     >>> [(c.text, c.score) for c in one_form_each(found, "What happened to the ice?")]
@@ -211,7 +211,7 @@ def one_form_each(concepts: Sequence[Candidate], question: str) -> list[Candidat
 def _verb_base(word: str) -> str:
     return (
         word if not word.islower() or word.endswith(("s", "ing")) else lemma(word)
-    )  # "Turkey" is no "turkey"
+    )  # "Turkey" is not a "turkey"
 
 
 def merged(
@@ -221,7 +221,7 @@ def merged(
     within a source the order of the head is kept."""
     pool = {Source.PASSAGE: spans, Source.KNOWLEDGE: concepts}
     none = Candidate("", Source.NONE, answer_type[Source.NONE])
-    # a source without candidates cannot win, whatever the classifier says
+    # a source without candidates cannot win, whatever the classifier predicts
     open_to = [source for source in pool if pool[source]]
     source = max([*open_to, Source.NONE], key=lambda s: answer_type[s])
     weighed = [replace(c, score=c.score * answer_type[s]) for s in open_to for c in pool[s]]
@@ -316,14 +316,14 @@ def _joined(state: QAState) -> tuple[Item, ...]:
     ):
         return ()
     found = [Span(span.start + start, span.start + end) for start, end in parts(state.best.text)]
-    # "salt and pepper", "Smith and Sons": the reader would also propose a part if it were an answer
+    # "salt and pepper", "Smith and Sons": if a part were an answer, it would be a candidate too
     if len(found) == 2 and not {c.span for c in state.candidates} & set(found):
         return ()
     return tuple(Item(passage[place.start : place.end], span=place) for place in found)
 
 
 def parts(text: str) -> list[Span]:
-    """Spans of the items that a text lists with commas and a final "and" or "or"; empty if it is no list.
+    """Spans of the items that a text lists with commas and a final "and" or "or"; empty if it is not a list.
 
     >>> ["bread, cheese, and two jars of honey"[a:b] for a, b in parts("bread, cheese, and two jars of honey")]
     ['bread', 'cheese', 'two jars of honey']

@@ -1,8 +1,8 @@
 """The gloss step: a question in another language is read once more by the English reader, word for word in English.
 
-The reader for many languages ranks concepts worse in other languages than in English. A gloss, made of the English
-labels of the concepts that the text mentions and of a table of small words, is no good English, but the English reader
-ranks the same concepts by it and tells the answer type, and both readings together are better than either.
+The multilingual reader ranks concepts worse in other languages than in English. A gloss, made of the English labels of
+the concepts that the text mentions and of a table of frequent words, is poor English, but the English reader can rank
+the same concepts and predict the answer type from it, and both readers together are better than either.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def gloss(
     language: Callable[[Question], str],
     share: float,
 ) -> QAStates:
-    """Tell the answer type of each open question, and rank its concepts, by its gloss too, with the weight `share`.
+    """Average the scores of answer types and concepts of each open question with those of its gloss (weight `share`).
 
-    `reading` reads with the English reader; questions in languages without a table of small words stay as they are.
+    `reading` reads with the English reader; questions in languages without a table of frequent words are not changed.
     """
     wanted = {
         n: glossed
@@ -82,8 +82,8 @@ def _glossed(state: QAState, graph: KnowledgeGraph, language: str) -> QAState | 
 
 
 def in_english(question: Question, linker: Linker) -> Question:
-    """A Korean question in English words, for a reader of English alone over a graph of one's own: names stay as they
-    are written, and other words are those of relations. Passage and choices are not changed.
+    """The gloss of a Korean question, for a reader of English only over a custom graph: mentions become labels, words
+    of relations and frequent words are translated, all others are kept. Passage and choices are not changed.
 
     Raises:
         InputError: the extra `ko` is not installed.
@@ -104,8 +104,8 @@ def in_english(question: Question, linker: Linker) -> Question:
 def word_by_word(
     text: str, part: NodeRole, subgraph: Subgraph, language: str, words: Mapping[str, str]
 ) -> tuple[str, list[Link]]:
-    """A text in English: its mentions by the labels of `subgraph`, other words by `words` or as they are; and the
-    mentions in that text.
+    """The gloss of a text: its mentions by the labels of `subgraph`, other words by `words` or as they are; and the
+    mentions in the gloss.
 
     >>> graph = Subgraph(("x:dig", "x:hole"), ("dig", "hole"), np.zeros(2, np.int32), links=(
     ...     Link(NodeRole.QUESTION, 7, 12, 0), Link(NodeRole.QUESTION, 20, 24, 1)))
@@ -140,12 +140,12 @@ def _joined(words: Sequence[tuple[str, Sequence[int]]]) -> tuple[str, list[tuple
 
 
 def _plainest(subgraph: Subgraph, nodes: Sequence[int]) -> str:
-    """The shortest label of several concepts is the plainest: "rain", not "weeks without rain"."""
+    """The label with the fewest words: "rain", not "weeks without rain"."""
     return min((subgraph.labels[node] for node in nodes), key=lambda label: label.count(" "))
 
 
 def _mentions(text: str, part: NodeRole, subgraph: Subgraph) -> list[tuple[int, int, list[int]]]:
-    """Start, end and nodes of the mentions of a text, the longest of those that overlap."""
+    """Start, end and nodes of the mentions of a text; of overlapping mentions only the longest."""
     mentions: dict[tuple[int, int], list[int]] = {}
     for link in subgraph.links:
         if link.part is part:
@@ -154,7 +154,7 @@ def _mentions(text: str, part: NodeRole, subgraph: Subgraph) -> list[tuple[int, 
 
 
 def _apart(spans: Iterable[tuple[int, int]], length: int) -> list[tuple[int, int]]:
-    """The spans in order, of those that overlap the longest."""
+    """The spans in order; of overlapping spans only the longest."""
     covered = np.zeros(length + 1, dtype=bool)
     found = []
     for start, end in sorted(spans, key=lambda span: (span[0] - span[1], span)):
@@ -177,14 +177,15 @@ def _pieces(
 
 @lru_cache
 def _pattern(language: str) -> re.Pattern[str]:
-    """Words and marks; in a language without blanks between words, those of its table alone."""
+    """Words and punctuation; in a language without spaces between words, only the words of its table."""
     known = sorted(english_words(language), key=len, reverse=True)
     word = "|".join(map(re.escape, known)) if language in SPACELESS else r"\w+"
     return re.compile(rf"{word}|[.,;:!?。、！？]")
 
 
 def _read_by_both(own: HeadScores, english: HeadScores, share: float) -> HeadScores:
-    """The first reading with the weighted geometric means of both probabilities of concepts and answer types."""
+    """The first reader's scores, with weighted geometric means of both readers' probabilities of concepts and answer
+    types."""
     other = {concept.concept: concept.score for concept in english.concepts}
     scores = [
         max(concept.score, _LEAST) ** (1 - share) * max(other.get(concept.concept, 0.0), _LEAST) ** share

@@ -20,8 +20,8 @@ from kgqa.qa.verify import verify
 def default_pipeline(
     retriever: Retriever, reader: LoadedReader, decision: DecisionConfig, english: LoadedReader | None = None
 ) -> tuple[Step, ...]:
-    """The default steps: retrieve, execute forms, compute amounts, score the rest (concepts with the `english` reader
-    too), ignore an unrelated passage, compare its things, decide, test evidence, tell what facts state, attribute."""
+    """The default steps, in order; `english` is the English reader of the gloss step. ARCHITECTURE.md describes each
+    step."""
     found = partial(retrieve, retriever=retriever)
     computed = partial(compute, retriever=retriever, reader=reader)
     graph_free = decision.graph_free(retriever.graph)
@@ -51,7 +51,7 @@ def default_pipeline(
         Step("aggregate", "best", "items", aggregate),
         Step("attribute", "candidates evidence", "evidence", partial(attribute, scoring=scoring)),
     )
-    # ranking forms needs packed candidates, in the reader itself or in its adapter
+    # logical forms are ranked as packed candidates, by the reader or by its adapter
     left_out = set() if reader.settings.packed or reader.forms else {"compute"}
     left_out |= set() if reader.amounts else {"amounts"}
     left_out |= set() if english else {"gloss"}

@@ -50,8 +50,8 @@ class Retriever:
         ablate: replaces the ablation named in the settings.
         encoder: fact encoder for dense retrieval, if the graph has an index.
         dense_search: dense search over the graph without edits, if it is open already.
-        question_encoder: multilingual encoder for questions in other languages than English.
-        language: of the questions; "auto" detects it.
+        question_encoder: multilingual encoder for questions in languages other than English.
+        language: language of the questions; "auto" detects it.
     """
 
     def __init__(
@@ -83,8 +83,8 @@ class Retriever:
 
     @cached_property
     def multilingual_search(self) -> DenseSearch | None:
-        """Dense search for questions in other languages than English, by the multilingual encoder; where the index is
-        one of English facts, beside the English encoder for the labels of what they mention."""
+        """Dense search for questions in languages other than English, by the multilingual encoder; over a large graph,
+        whose index is English, combined with the English encoder of the mentioned concepts' labels."""
         encoder: FactEncoder | None = self.question_encoder
         beneath = _beneath(self.whole)
         is_english = isinstance(beneath, GraphStore) and beneath.edge_count > MADE_AT_ONCE
@@ -182,8 +182,8 @@ class Retriever:
         return "" if language == ENGLISH else language
 
     def _hits(self, question: Question, language: str) -> Sequence[FactHits]:
-        """Facts found by dense retrieval. The fact encoder is English: for other languages the query is embedded
-        by the multilingual encoder or, without one, made of the (preferred) labels of the mentioned concepts."""
+        """Facts found by dense retrieval. The fact encoder is English: for other languages, the query is embedded by
+        the multilingual encoder or, without one, consists of the (preferred) labels of the mentioned concepts."""
         texts = subgraph_module.query_texts(question)
         if language and self.multilingual_search:
             return self.multilingual_search(texts)

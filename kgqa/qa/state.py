@@ -44,8 +44,8 @@ class HeadScores:
 
 @dataclass(frozen=True, slots=True)
 class ComputedAnswer:
-    """The denotation of a logical form as an answer, with the facts it follows from, or the value of an expression over
-    the numbers of a passage; its source is `Source.NONE` if the graph does not answer."""
+    """An answer that was computed: by a logical form or a chain of facts, with the facts it follows from, or from the
+    values in a passage. Its source is `Source.NONE` if the graph has no answer."""
 
     candidate: Candidate
     evidence: Evidence = field(default_factory=Evidence)
@@ -69,7 +69,7 @@ class QAState:
     """One per choice, or exactly one."""
     scores: HeadScores = field(default_factory=HeadScores)
     is_glossed: bool = False
-    """Whether the question is in another language, and read in English words."""
+    """Whether the question is a gloss: a Korean one, word for word in English."""
     computed: ComputedAnswer | None = None
     candidates: tuple[Candidate, ...] = ()
     """Candidates of all sources, best first."""

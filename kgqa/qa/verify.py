@@ -1,5 +1,5 @@
-"""The verify step: a fact of the graph that states a yes/no question in the same words answers it; chains of facts
-answer comparisons, "Is a dog an animal?" and "What is a dog?"."""
+"""The verify step: a yes/no question is answered by a fact that states it in the same words; comparisons, "Is a dog an
+animal?" and "What is a dog?" are answered by chains of facts."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ _PLACE = re.compile(r"\b(?:in|on|at)\b", re.IGNORECASE)
 def verify(
     states: QAStates, decision: DecisionConfig = DecisionConfig(), graph: KnowledgeGraph | None = None
 ) -> QAStates:
-    """Answer a yes/no question by a fact that states it, or states its negation, and what chains of facts of
-    `graph` state (`kgqa.qa.chains`), unless the passage answers it.
+    """Answer questions by a fact that states them or their negation (yes/no questions), or by chains of facts of
+    `graph` (`kgqa.qa.chains`), unless the passage answers them.
 
     The fact joins two mentions in the order of the question, from head to tail or by its relation's inverse, and
     contains all words of the question except `_NEUTRAL` ones. A comparative in the opposite order counts as a negation.
@@ -62,7 +62,7 @@ def _verified(state: QAState, confidence: float, graph: KnowledgeGraph | None) -
         edge, agrees = next(iter(found.items()))
         best = Candidate(YES if agrees else NO, Source.KNOWLEDGE, confidence)
         return _answered(state, best, state.subgraph, [(edge, True)])
-    if found or graph is None or graph.closed_world:  # logical forms ask all of a closed world
+    if found or graph is None or graph.closed_world:  # closed-world graphs are left to logical forms
         return state
     about = question.text, state.subgraph, graph
     chain = by_chain(*about) or by_class(*about) or (None if question.passage_text else class_of(*about))
@@ -78,7 +78,7 @@ def _verified(state: QAState, confidence: float, graph: KnowledgeGraph | None) -
 def _answered(
     state: QAState, best: Candidate, subgraph: Subgraph, steps: Sequence[tuple[int, bool]]
 ) -> QAState:
-    """The state with an answer by these facts, rows of the subgraph's edges with their directions."""
+    """The state with an answer by a path of facts, given as rows of the subgraph's edges with their directions."""
     edges, forward = zip(*steps, strict=True)
     confidence = best.score
     others = (replace(c, score=c.score * (1 - confidence)) for c in state.candidates if c.text != best.text)

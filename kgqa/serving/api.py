@@ -158,8 +158,8 @@ class AnswerBody(BaseModel):
         description="Items of an answer with several: text; with full=true also concept or span, and path",
     )
     evidence: dict[str, Any] = Field(
-        description="`reading` of a question over a graph, `other_readings`, the `near` relation that the graph does "
-        "state, SPARQL `query`; with full=true span, paths, `subgraph`"
+        description="`reading` of a question over a graph, `other_readings`, the `near` question that the graph does "
+        "answer, SPARQL `query`; with full=true span, paths, `subgraph`"
     )
     timing_ms: dict[str, float] = Field(
         default_factory=dict, description="With full=true: milliseconds of each step"
@@ -486,7 +486,7 @@ def create_service(
 def _add_answers(app: FastAPI, service: Service) -> None:
     @app.post("/v1/answer", response_model=AnswerBody)
     async def answer(asked: QuestionBody, request: Request, full: Full = False) -> Response:
-        """Answer a question. Evidence is ranked by attention; /v1/explain ranks it by attribution."""
+        """Answer a question. Evidence is ranked without leave-one-out attribution, which /v1/explain adds."""
         _log_text(service, request, asked)
         return _json(_body(service, asked, await service.answer(asked, request), full))
 

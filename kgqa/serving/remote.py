@@ -79,7 +79,7 @@ class Client:
         return list(found["answers"])
 
     def explain(self, question: str, passage: str = "", choices: Sequence[str] = ()) -> dict[str, Any]:
-        """The answer, with leave-one-out `attributions` of the facts near it.
+        """The answer, with the leave-one-out attribution of the facts near it (`influences`).
 
         Raises:
             InputError: as `post`.
@@ -179,7 +179,7 @@ class ServedAnswerer:
     def answer(
         self, question: Question | str, *, passage: Passage | str | None = None, choices: Iterable[str] = ()
     ) -> Answer:
-        """The answer to one question, with evidence ranked by attention.
+        """The answer to one question, with evidence ranked without leave-one-out attribution.
 
         Raises:
             InputError: the question is rejected, or the service does not respond.

@@ -1,6 +1,5 @@
-"""The training loop, independent of the model, with its optimizers and learning rates.
-
-It knows an objective, batches and a budget.
+"""The training loop, with its optimizers and learning rates. It depends on an objective, batches and a budget, not on
+the model.
 """
 
 from __future__ import annotations
@@ -93,8 +92,8 @@ def factor(progress: float, settings: TrainerSettings) -> float:
 def compile_layers(objective: nn.Module) -> None:
     """Compiles each Transformer layer of the networks of an objective.
 
-    Layers of equal shape share one graph, so this is ready in half a minute. It spares reading and writing memory
-    between elementwise operations, which takes longer than the products on a processor.
+    Layers of equal shape share one graph, so this takes half a minute. It saves memory traffic between elementwise
+    operations, which takes longer than the matrix products on a CPU.
     """
     from transformers.modeling_layers import GradientCheckpointingLayer
 

@@ -120,7 +120,7 @@ class ObjectiveSettings(Settings):
     generator: EncoderSettings | None = None
     """RTD: the generator; None: derived from the encoder by `generator_form`."""
     generator_form: Literal["shallower", "narrower"] = "shallower"
-    """RTD: a quarter of the encoder's layers (as DeBERTaV3, which uses half), or all layers at a quarter of their width
+    """RTD: a quarter of the encoder's layers (DeBERTaV3 uses half of them), or all layers at a quarter of their width
     (ELECTRA: Clark et al., 2020, section 3.2), which needs factorized word embeddings."""
     sharing: Literal["es", "nes", "gdes"] = "gdes"
     """RTD: embeddings shared, not shared, or shared without the discriminator's gradient."""
@@ -130,7 +130,7 @@ class ObjectiveSettings(Settings):
     """RTD: temperature of the generator's samples, default 1. Distillation: temperature of the soft targets, default 2
     for DistilBERT, else 1."""
     warm_steps: int = Field(default=0, ge=0)
-    """RTD: number of first steps that train only the generator."""
+    """RTD: number of steps at the start that train only the generator."""
     teacher: str | None = None
     """Distillation: folder of a masked language model trained with kgqa."""
     prediction: bool = False
@@ -192,7 +192,7 @@ class ObjectiveParts:
 
 @dataclass(frozen=True, slots=True)
 class ObjectiveRow:
-    """An objective of `kgqa pretrain`: how it is built, which encoders it supports, and what its batches contain."""
+    """An objective of `kgqa pretrain`: how it is built, which encoders it supports, what its batches contain."""
 
     build: Callable[[ObjectiveParts], Objective]
     encoders: tuple[Literal["bidirectional", "causal", "permuted"], ...] = ("bidirectional",)
@@ -385,9 +385,9 @@ OBJECTIVES = {
     "entity_denoising": ObjectiveRow(_knowledge, reads="subgraphs"),
     "link_prediction": ObjectiveRow(_knowledge, reads="subgraphs"),
 }
-"""Values of `objective.name`: `nsp` and `sop` are MLM with sentence pairs, `plm` is XLNet's objective, `mplm`
-MPNet's; the last two are MLM over text with subgraphs. ELECTRA's ablations (Clark et al., 2020, section 3.4) are
-`rtd_15` (its 15 %), `replace_mlm` and `all_tokens_mlm`."""
+"""Values of `objective.name`: `nsp` and `sop` are MLM with sentence pairs, `plm` is XLNet's objective, `mplm` MPNet's;
+`entity_denoising` and `link_prediction` are MLM over text with subgraphs. ELECTRA's ablations (Clark et al., 2020,
+section 3.4) are `rtd_15` (ELECTRA 15%), `replace_mlm` and `all_tokens_mlm`."""
 
 
 _LAYER = re.compile(r"(?<=\.)\d+(?=\.)")
@@ -420,7 +420,7 @@ def _start(model: nn.Module, start: str | None) -> None:
     for name in inside - set(fitting):
         if given and (layer := _LAYER.search(name)):
             below = _LAYER.sub(str(int(layer[0]) % given), name, count=1)
-            # the first layer may lack a norm that the others have, as ModernBERT's does: it begins as built
+            # ModernBERT's first layer lacks a norm that the others have: its copies keep their initial one
             fitting[name] = fitting.get(below, own[name])
     missing = [name for name in sorted(inside) if name not in fitting and "pooler" not in name]
     if missing:
@@ -550,8 +550,6 @@ def open_batches(recipe: PretrainingRecipe, corpus: Corpus, split: str = "train"
     data, seed = recipe.data, recipe.trainer.seed if split == "train" else 0
     reads = OBJECTIVES[recipe.objective.name].reads
     if reads == "subgraphs":
-        # imported here, since text alone needs no graph
-
         tokenizer = load_tokenizer(corpus.folder)
         return grounded_batches(data, open_documents(data).values(), tokenizer, split, seed)
     if reads == "pairs":

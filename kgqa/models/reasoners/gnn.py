@@ -1,7 +1,7 @@
 """The graph network that reasoners share: typed nodes, relations embedded by their labels, one message layer.
 
 The shipped readers use the fused reasoner, which imports this module but not PyG, whose import takes seconds: the
-softmax and sums that it needs are in `kgqa/batch.py`. `convolution.py` has the same layers as PyG modules,
+softmax and sums that it needs are in `kgqa/models/segments.py`. `convolution.py` has the same layers as PyG modules,
 for the other reasoners.
 """
 

@@ -128,7 +128,7 @@ class PyG(GraphReasoner):
     """The text encoder, followed by layers of a PyG convolution over the graph: `reasoner.conv` names it.
 
     The context node is initialized by the text's summary and connected to the mentioned concepts, as in QA-GNN
-    (Yasunaga et al., 2021, section 3.2). Tried so far: RGCN (Schlichtkrull et al., 2018), RGAT (Busbridge et al.,
+    (Yasunaga et al., 2021, section 3.2). Tested with RGCN (Schlichtkrull et al., 2018), RGAT (Busbridge et al.,
     2019), GATv2 (Brody et al., 2022), Transformer (Shi et al., 2021), HGT (Hu et al., 2020).
     """
 

@@ -173,8 +173,7 @@ class MLM(LanguageModelling):
         share: share of masked tokens.
         static: mask the same tokens of a row each time; else new ones (RoBERTa's dynamic masking).
         inside: (V,) bool, tokens that continue a word: whole words are masked (BERT's later release), and whole
-        concepts
-            if the batch has `joined` (ERNIE's entity masking, Sun et al., 2019, section 3.2).
+            concepts if the batch has `joined` (ERNIE's entity masking, Sun et al., 2019, section 3.2).
         decoder: a module between encoder and head (DeBERTa's mask decoder), if any.
     """
 
@@ -262,7 +261,7 @@ class PLM(MLM):
     term = "plm"
 
     def forward(self, batch: TextBatch) -> Loss:
-        """Mean loss of the guessed tokens."""
+        """Mean loss of the predicted tokens."""
         order = self.order(batch)
         width = batch.input_ids.shape[1]
         given = torch.ones_like(batch.input_ids) if batch.attention_mask is None else batch.attention_mask
@@ -320,7 +319,7 @@ class MPLM(MLM):
     term = "mplm"
 
     def forward(self, batch: TextBatch) -> Loss:
-        """Mean loss of the guessed tokens."""
+        """Mean loss of the predicted tokens."""
         from transformers.models.mpnet.modeling_mpnet import create_position_ids_from_input_ids
 
         streams, encoder = self.streams(batch), self.encoder

@@ -16,7 +16,7 @@ from kgqa.models.encoders.variants import save_model
 from kgqa.objectives.base import LanguageModelling, guess_term, guessed
 from kgqa.objectives.pretraining.mlm import SPECIAL_TOKENS, Masked, gather, going_on, hide, states
 
-# Between MLM and RTD (ablations of ELECTRA): tokens are predicted from rows with a generator's samples, not masks.
+# Between MLM and RTD (ELECTRA's ablations): tokens are predicted from rows with a generator's samples instead of masks.
 
 
 class ReplaceMLM(LanguageModelling):
@@ -28,7 +28,7 @@ class ReplaceMLM(LanguageModelling):
 
     Args:
         model, predict, save: as for `LanguageModelling`; the masked language model that is exported.
-        generator, generator_predict: a smaller one, trained jointly by MLM.
+        generator, generator_predict: a smaller masked language model, trained jointly.
         share: share of tokens masked for the generator.
         all_tokens: predict every token.
     """
@@ -145,7 +145,8 @@ def replace_hidden(input_ids: Tensor, masked: Masked, logits: Tensor, temperatur
     """The rows (B, T) with tokens sampled from a generator's logits (B, K, V) at the masked positions.
 
     A sample that equals the original counts as original (Clark et al., 2020, section 2). Sampling inverts the
-    cumulative distribution: one random number a token, where the Gumbel-max trick takes one for each word.
+    cumulative distribution: one random number per token, instead of one per vocabulary entry as for the Gumbel-max
+    trick.
     """
     shares = (logits.float() / temperature).softmax(-1).cumsum(-1)  # (B, K, V)
     heights = torch.rand_like(shares[..., -1:]) * shares[..., -1:]
@@ -157,10 +158,10 @@ def replace_hidden(input_ids: Tensor, masked: Masked, logits: Tensor, temperatur
 class RTD(LanguageModelling):
     """MLM loss of the generator plus `weight` times the discriminator's loss over all tokens (Clark et al., 2020).
 
-    The batch is a `TextBatch`. With `sharing="gdes"`, this is DeBERTaV3's objective. MLM is the generator's part of it.
+    The batch is a `TextBatch`. With `sharing="gdes"`, this is DeBERTaV3's objective.
 
     Args:
-        generator, predict, save: as for `LanguageModelling`; a masked one, smaller than the discriminator.
+        generator, predict, save: as for `LanguageModelling`; a masked language model, smaller than the discriminator.
         discriminator: the encoder that is exported, with embeddings of the generator's dimension.
         share: share of tokens masked for the generator.
         weight: lambda in the paper.

@@ -93,7 +93,7 @@ class Enumerator:
         self.kinds_asked = class_asked(facts, asked)
         nested = set(self.classes) <= set(self.kinds_asked) and self._compares_others()
         others = () if named_kind and not nested else [k for k in classes if k not in self.classes]
-        # "the longest recording" may be meant of radio and podcast episodes together
+        # "the longest recording" may range over radio and podcast episodes together
         nouns = {kind: noun_of(facts.label(kind)) for kind in others}
         alike = (
             tuple(k for k in others if nouns[k] == noun) for noun in dict.fromkeys(nouns.values()) if noun
@@ -141,8 +141,8 @@ class Enumerator:
         return [form for form in dict.fromkeys(found) if self._says_names(form) and form not in stated]
 
     def _values(self) -> Iterator[SetForm]:
-        """What a relation that the question names leads to from each of the largest classes: the landlords, if there is
-        no such class."""
+        """The values of a relation that the question names, for the members of each of the largest classes: the
+        landlords, if there is no such class."""
         asked = {lemma(word) for word, _, _ in words(rest_of(self.asked))}
         nouns = [wording_of(relation.label).noun.lower().split() for relation in self.facts.graph.relations]
         named = {r for r, noun in enumerate(nouns) if noun and asked.issuperset(map(lemma, noun))}
@@ -229,7 +229,7 @@ class Enumerator:
                     continue
                 for onward, ends in self._reached(middle, entity).items():
                     first, then = path[-1], onward[0]
-                    # sharing a class is no meaningful connection between two entities
+                    # sharing a class does not connect two entities in a meaningful way
                     beside = facts.is_type(first.relation) and not then.forward
                     back = then.relation == first.relation and then.forward != first.forward
                     if beside or (back and len(reached) == 1) or not any(map(facts.label, ends)):
@@ -485,7 +485,7 @@ class Enumerator:
                 [relations[s.relation].label.casefold() for s in item[0][0]],
             ),
         )
-        # short paths that most members have are the likeliest to be asked about
+        # short paths that most members have are most likely to be asked about
         return {key: len(entities) for key, entities in ordered[:MAX_SCALES]}
 
     def _filters(self, base: SetForm) -> Iterator[SetForm]:

@@ -1,7 +1,7 @@
 """What a question may ask for although the mentioned entity lacks it: relations that others of its class have.
 
-Their phrases are worded as those of candidate forms ("when Fault 305 was repaired"), and the reader scores them beside
-these: if one of them says best what is asked, no form fits.
+They are verbalized like candidate forms ("when Fault 305 was repaired"), and the reader scores them together with
+these: if one of them matches the question best, no form fits.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _lacking(facts: GraphFacts, thing: int) -> Iterator[tuple[str, str]]:
             continue
         for step, edges in hops.items():
             if step.forward and step not in own and not facts.is_type(step.relation):
-                # worded for one that has the relation, since a date is asked for otherwise than a name
+                # verbalized for an entity that has the relation: phrases with a date differ from those with a name
                 other = Entities((int(edges.head[0]),))
                 relation, phrase = facts.graph.relations[step.relation], said.phrase(Join((step,), other))
                 yield (

@@ -274,7 +274,7 @@ def asks_other_noun(facts: GraphFacts, asked: QuestionMentions) -> bool:
 
 
 def _is_literal(facts: GraphFacts, mention: QuestionMention) -> bool:
-    """Whether all are literals, or plain names that are values, as a table has them."""
+    """Whether all entities of a mention are literals, or names that are values, as in a graph read from a table."""
     names = map(facts.name, mention.entities)
     return all(name.startswith('"') or _VALUE.fullmatch(name) is not None for name in names)
 

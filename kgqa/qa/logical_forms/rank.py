@@ -134,7 +134,7 @@ def shortlist(
                 score -= _OTHER * (bool(kinds) and _are_others(facts, result, kinds))
                 (answer,) = facts.by_label(result.members, 1)
                 name, is_value = facts.name(answer), facts.value(answer) is not None
-                # an entity may be called by a value, as the time-span "1690"
+                # the label of an entity may be a value, as that of the time-span "1690"
                 fits = wanted.fits(f'"{facts.label(answer)}"' if is_value and name[0] != '"' else name)
                 score += _FITS * fits - _UNFIT * (fits < 0 and opens and is_value)
             found.setdefault(phrase, RankedForm(forms[n], result, phrase, score))
