@@ -49,7 +49,7 @@ DOING = ("retrieve", "read", "compute")
 FORGOTTEN = (
     "answer",
     "problem",
-    "influences",
+    "attributions",
     "mattering",
     "steps",
     "steps_wanted",

@@ -222,14 +222,14 @@ def mattered(answer: Answer, given: Answer) -> None:
         state["mattering"] = given  # a run of the script that is ended meanwhile must not lose the click
     if state.get("mattering") is given:
         try:
-            state["influences"] = worked(
+            state["attributions"] = worked(
                 say("mattered"), lambda _: reading.attributions(given), key=id(given)
             )
         except Exception:
             del state["mattering"]
             raise
         del state["mattering"]
-    found = state.get("influences")
+    found = state.get("attributions")
     if found is None:
         return
     st.html(f'<div style="{QUIET}">{escaped(say("mattered_note"))}</div>')

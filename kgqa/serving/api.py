@@ -513,7 +513,7 @@ def _add_answers(app: FastAPI, service: Service) -> None:
         def work(question: Question) -> dict[str, Any]:
             found = answerer.answer(question)
             log_odds_drops = attributions_json(found, answerer.attributions(found))
-            return {**_body(service, asked, found, full), "influences": log_odds_drops}
+            return {**_body(service, asked, found, full), "attributions": log_odds_drops}
 
         return _json(await service.apart(asked, request, work))
 

@@ -85,7 +85,7 @@ def tool_server(answerer: Answerer) -> MCPServer:
         with limited():
             found = answerer.answer(asked(question, passage, choices))
             log_odds_drops = attributions_json(found, answerer.attributions(found))
-            return {**response_json(answerer.shown(found), False), "influences": log_odds_drops}
+            return {**response_json(answerer.shown(found), False), "attributions": log_odds_drops}
 
     @server.tool()
     def graph_search(text: str, limit: int = 10) -> dict[str, Any]:

@@ -79,7 +79,7 @@ class Client:
         return list(found["answers"])
 
     def explain(self, question: str, passage: str = "", choices: Sequence[str] = ()) -> dict[str, Any]:
-        """The answer, with the leave-one-out attribution of the facts near it (`influences`).
+        """The answer, with the leave-one-out attribution of the facts near it (`attributions`).
 
         Raises:
             InputError: as `post`.
@@ -229,7 +229,7 @@ class ServedAnswerer:
         rows = {(t.head, t.relation, t.tail): edge for edge, t in enumerate(triples)}
         return [
             FactAttribution(rows.get(tuple(row["iri"]), -1), row["sentence"], row["change"])
-            for row in found["influences"]
+            for row in found["attributions"]
         ]
 
     def ask_again(self, question: Question, edits: Sequence[Edit]) -> Answer:

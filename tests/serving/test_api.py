@@ -210,7 +210,7 @@ def test_what_a_native_library_raises_is_a_fault_of_one_question(serve) -> None:
 def test_explain_and_what_if(serve) -> None:
     client = serve()
     explained = client.post("/v1/explain", json={"question": "a"})
-    assert explained.status_code == 200 and explained.json()["influences"] == []
+    assert explained.status_code == 200 and explained.json()["attributions"] == []
     wrong = {"head": "trowel", "relation": "eats", "tail": "bread"}
     refused = client.post("/v1/what-if", json={"question": "a", "add": [wrong]})
     assert refused.status_code == 422 and refused.json()["errors"][0]["field"] == "relation"

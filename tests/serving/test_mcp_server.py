@@ -20,7 +20,7 @@ def test_an_agent_finds_and_calls_the_tools(stub) -> None:
             found = await client.call_tool("answer", {"question": "What?"})
             assert found.structured_content["answer"] == "to What?"
             explained = await client.call_tool("explain", {"question": "What?"})
-            assert explained.structured_content["influences"] == []
+            assert explained.structured_content["attributions"] == []
             searched = (await client.call_tool("graph_search", {"text": "trowels"})).structured_content
             assert searched["concepts"][0]["label"] == "trowel"
             assert searched["facts"][0]["tail"]["label"] == "plant flowers"

@@ -131,11 +131,11 @@ def test_what_if_there_were_no_such_thing(open_page: Callable[[str], Any]) -> No
 def test_what_mattered_is_measured_on_demand(open_page: Callable[[str], Any]) -> None:
     page = open_page("ask").run()
     page.button(key="example0").click().run()
-    assert "influences" not in page.session_state
+    assert "attributions" not in page.session_state
     found = [b for b in page.button if b.key == "mattered"]
     if found:  # an untrained reader may answer from the passage
         found[0].click().run()
-        assert not page.exception and page.session_state["influences"] is not None
+        assert not page.exception and page.session_state["attributions"] is not None
 
 
 def test_korean(open_page: Callable[[str], Any]) -> None:
