@@ -13,7 +13,7 @@ import pytest
 from kgqa.data.documents import markdown_text
 from kgqa.graph.linking.fuzzy import fuzzy_linker
 from kgqa.graph.linking.normalize import people
-from kgqa.korean.gloss import in_english_order
+from kgqa.language.head_final import in_english_order
 from kgqa.limits.cancellation import cancel_when
 from kgqa.models.collation.collate import Collator
 from kgqa.qa.answerer import Answerer

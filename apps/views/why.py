@@ -27,9 +27,9 @@ from apps.resources import (
 )
 from kgqa.graph.linking.normalize import is_korean
 from kgqa.graph.storage.store import GraphStore
-from kgqa.korean.answering import korean_labels
 from kgqa.korean.verbalize import korean_relation
 from kgqa.qa.evidence import answer_nodes
+from kgqa.qa.gloss import labels_in
 from kgqa.qa.render import (
     Edit,
     evidence_turtle,
@@ -181,7 +181,7 @@ def picture(answer: Answer, removed: list[Edit]) -> str:
 def in_korean(edit: Edit) -> Edit:
     """An edit with the labels of the picture of a Korean answer."""
     names = [edit.triple.head, edit.triple.tail]
-    head, tail = korean_labels(asked_graph(), names, list(edit.labels))
+    head, tail = labels_in(asked_graph(), names, list(edit.labels), "ko")
     return replace(edit, relation=korean_relation(edit.relation), labels=(head, tail))
 
 
@@ -211,7 +211,7 @@ def paths_text(label: str, name: str, graph: KnowledgeGraph, limit: int = 40) ->
 def labels_of(graph: KnowledgeGraph, ids: NDArray[np.int32]) -> list[str]:
     """Labels of concepts, in the visitor's language if there is one."""
     labels = graph.labels(ids)
-    return korean_labels(graph, graph.names(ids), labels) if language() == "ko" else labels
+    return labels_in(graph, graph.names(ids), labels, "ko") if language() == "ko" else labels
 
 
 def mattered(answer: Answer, given: Answer) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.request import OpenerDirector
 
+from kgqa.data.synthetic import inflection
 from kgqa.fingerprint import fingerprint
 from kgqa.graph import formats, linking, relation_types, storage
 from kgqa.graph.formats import SUFFIXES
@@ -20,6 +21,7 @@ from kgqa.graph.storage.store import GraphStore, is_store
 from kgqa.limits.sandbox import SandboxLimits
 from kgqa.settings import RELATIONS, cache_folder, graph_folders
 from kgqa.types import InputError, KnowledgeGraph
+from kgqa.validation import WORDINGS
 
 _READ_WHOLE = 64 << 20  # bytes up to which a file is hashed by content, which takes a fraction of a second
 _SCHEMA = frozenset({"ontology", "shapes"})  # schema files next to a graph; they hold no facts
@@ -142,10 +144,10 @@ def _digest(path: Path, language: str) -> str:
         raise InputError(f"{path}: not a regular file; copy its content to one first")
     stat = path.stat()
     content = (str(path.resolve()), stat.st_size, stat.st_mtime_ns) if stat.st_size > _READ_WHOLE else (path,)
-    tables = (RELATIONS,) if RELATIONS.is_file() else ()
+    tables = [*([RELATIONS] if RELATIONS.is_file() else []), *sorted(WORDINGS.glob("*.toml"))]
     try:
         return fingerprint(
-            formats, linking, storage, relation_types, *tables, language, path.suffix, *content
+            formats, linking, storage, relation_types, inflection, *tables, language, path.suffix, *content
         )
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}); check the path") from None

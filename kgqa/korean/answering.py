@@ -1,46 +1,14 @@
-"""Answers in Korean: labels of concepts, yes and no, and spans without particles."""
+"""Answers in Korean: yes and no, and spans without particles."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 from kgqa.graph.linking.normalize import is_korean, morphemes
-from kgqa.graph.overlay import OverlayGraph
-from kgqa.graph.storage.store import GraphStore
-from kgqa.types import NO, YES, Answer, Candidate, KnowledgeGraph, Source, Span
+from kgqa.types import NO, YES, Answer, Candidate, Source, Span
 
 _VERDICTS = {YES: "네", NO: "아니요"}
-
-
-def korean_labels(graph: KnowledgeGraph, names: Sequence[str], otherwise: Sequence[str]) -> list[str]:
-    """The Korean label of each concept, or the one in `otherwise` if it has none."""
-    return [_label(graph, name, other) for name, other in zip(names, otherwise, strict=True)]
-
-
-def _label(graph: KnowledgeGraph, name: str | None, otherwise: str) -> str:
-    while isinstance(graph, OverlayGraph):
-        graph = graph.base
-    if name is None or not isinstance(graph, GraphStore):
-        return otherwise
-    entity = int(graph.ids([name])[0])
-    if entity < 0:
-        return otherwise
-    korean = [label for label in graph.all_labels(entity) if label.language == "ko"]
-    best = [label.text for label in korean if label.preferred] or [label.text for label in korean]
-    return best[0] if best else otherwise
-
-
-def in_korean(answer: Answer, graph: KnowledgeGraph) -> Answer:
-    """An answer of a reader of English with the Korean labels of its concepts; its evidence keeps those that were
-    read."""
-    candidates = tuple(replace(c, text=_label(graph, c.concept, c.text)) for c in answer.candidates)
-    items = tuple(replace(item, text=_label(graph, item.concept, item.text)) for item in answer.items)
-    text = answer.text
-    if text is not None and answer.source is Source.KNOWLEDGE and candidates:
-        text = ", ".join(item.text for item in items) or candidates[0].text
-    return said_in_korean(replace(answer, text=text, candidates=candidates, items=items))
 
 
 def said_in_korean(answer: Answer) -> Answer:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
+from kgqa.graph.linking.label_keys import MONTHS
 from kgqa.language.detect import ENGLISH
 from kgqa.types import NO, YES, Relation
 from kgqa.validation import WORDINGS
@@ -36,6 +37,26 @@ def relation_in(relation: Relation, language: str) -> Relation:
     any other relation unchanged."""
     found = _table(language).get("facts", {}).get(re.split(r"[/#:]", relation.name)[-1])
     return relation if found is None else replace(relation, label=found[0], words=found[0], sentence=found[1])
+
+
+_DATE = re.compile(rf"(?:(\d{{1,2}}) )?({'|'.join(MONTHS)}) (-?\d+)")
+
+
+def dated(text: str, language: str) -> str:
+    """A text with its dates as they are written in a language.
+
+    >>> dated("14 March 1951", "de"), dated("14 March 1951, 8:30", "ja"), dated("March 1951", "fr")
+    ('14. März 1951', '1951年3月14日, 8:30', 'mars 1951')
+    """
+    months = _table(language)["said"].get("months", "").split()
+    if not months:
+        return text
+
+    def written(match: re.Match[str]) -> str:
+        day, month, year = match[1], months[MONTHS.index(match[2])], match[3]
+        return said(language, "date" if day else "month").format(day=day, month=month, year=year)
+
+    return _DATE.sub(written, text)
 
 
 @lru_cache

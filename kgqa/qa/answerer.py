@@ -24,7 +24,7 @@ from kgqa.models.load import LoadedReader, open_reader
 from kgqa.qa.alternatives import alternatives
 from kgqa.qa.decide import DecisionConfig
 from kgqa.qa.explain import Scoring, log_odds, log_odds_drops, near_edges, probability
-from kgqa.qa.gloss import in_english
+from kgqa.qa.gloss import answered_in, in_english, is_glossed, labels_in
 from kgqa.qa.pipeline import default_pipeline
 from kgqa.qa.render import Edit, FactAttribution, edited_facts, remove, sentence
 from kgqa.qa.retrieve import Retriever
@@ -206,8 +206,8 @@ class Answerer:
         """
         language = self._language(question)
         if self.multilingual_reader is None or language == ENGLISH or self.graph.closed_world:
-            is_glossed = language == KOREAN and self.graph.closed_world
-            if language != ENGLISH and not (is_glossed or self.reader.settings.multilingual):
+            glosses = self.graph.closed_world and is_glossed(language)
+            if language != ENGLISH and not (glosses or self.reader.settings.multilingual):
                 tell_once(
                     f"{self.name} was trained on English only: its answers in other languages are guesses; "
                     "choose a multilingual reader"
@@ -231,10 +231,12 @@ class Answerer:
         )
 
     def language_of(self, question: Question) -> str:
-        """The language in which a question is answered: its own if it is Korean or read by a multilingual reader, else
-        English."""
+        """The language in which a question is answered: its own if it is Korean, glossed, or read by a multilingual
+        reader, else English."""
         language = self._language(question)
-        return language if language == KOREAN or self.of(question).reader.settings.multilingual else ENGLISH
+        own = self.of(question)
+        is_kept = language == KOREAN or own._glosses(question) or own.reader.settings.multilingual
+        return language if is_kept else ENGLISH
 
     def shown(self, answer: Answer) -> Answer:
         """The answer for display: labels and relations of the evidence are in the language of the answer.
@@ -250,16 +252,15 @@ class Answerer:
             return answer
         graph = answer.evidence.subgraph
         if language == KOREAN:
-            from kgqa.korean.answering import korean_labels
             from kgqa.korean.verbalize import korean_relation
 
             relations = tuple(map(korean_relation, graph.relations))
-            if self.of(answer.question)._glosses(answer.question):  # its mentions are those of the gloss
-                labels = korean_labels(self.graph, graph.nodes, graph.labels)
-                links = tuple(link for link in graph.links if link.part is not NodeRole.QUESTION)
-                graph = replace(graph, labels=tuple(labels), links=links)
         else:
             relations = tuple(relation_in(relation, language) for relation in graph.relations)
+        if self.of(answer.question)._glosses(answer.question):  # its mentions are those of the gloss
+            labels = labels_in(self.graph, graph.nodes, graph.labels, language)
+            links = tuple(link for link in graph.links if link.part is not NodeRole.QUESTION)
+            graph = replace(graph, labels=tuple(labels), links=links)
         return replace(
             answer, evidence=replace(answer.evidence, subgraph=replace(graph, relations=relations))
         )
@@ -269,14 +270,18 @@ class Answerer:
         return self._language(question) == KOREAN
 
     def _glosses(self, question: Question) -> bool:
-        """Whether a question is Korean and glossed in English for the reader."""
-        return self.is_korean(question) and not self.reader.settings.multilingual
+        """Whether a question in another language is put into English words for the reader."""
+        language = self._language(question)
+        is_read_so = is_glossed(language) and (language == KOREAN or self.graph.closed_world)
+        return is_read_so and not self.reader.settings.multilingual
 
     def read_as(self, question: Question) -> Question:
-        """The question as the reader sees it: the English gloss of a Korean one if the reader is not multilingual,
+        """The question as the reader sees it: one in another language in English words for a reader of English alone,
         others unchanged."""
         own = self.of(question)
-        return in_english(question, own.linker) if own._glosses(question) else question
+        return (
+            in_english(question, own.linker, self._language(question)) if own._glosses(question) else question
+        )
 
     def retrieve(self, question: Question | str) -> list[Subgraph]:
         """Retrieve the subgraphs of a question: one per choice, or one.
@@ -465,13 +470,15 @@ class Answerer:
         answers = []
         for state, question in zip(states, questions, strict=True):
             answer = state.answer(self.name, self.graph.name)
-            if self.is_korean(question):
-                from kgqa.korean.answering import in_korean, said_in_korean
+            language = self.language_of(question)
+            if self._glosses(question):
+                answer = answered_in(replace(answer, question=question), self.graph, language)
+            if language == KOREAN:
+                from kgqa.korean.answering import said_in_korean
 
-                answer = replace(answer, question=question)
-                answer = in_korean(answer, self.graph) if self._glosses(question) else said_in_korean(answer)
+                answer = said_in_korean(replace(answer, question=question))
             else:
-                answer = _with_verdicts(answer, self.language_of(question))
+                answer = _with_verdicts(answer, language)
             answers.append(answer)
         return answers
 

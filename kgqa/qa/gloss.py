@@ -11,19 +11,42 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
-from kgqa.graph.linking.linker import SPACELESS, Linker
-from kgqa.graph.linking.normalize import has_analyser
-from kgqa.graph.storage.relation_names import words_in_english
-from kgqa.language.detect import KOREAN
-from kgqa.language.wording import english_words
+from kgqa.graph.linking.linker import LEMMATIZED, SPACELESS, Linker
+from kgqa.graph.linking.normalize import WORD, has_analyser, japanese_words
+from kgqa.graph.load import open_graph
+from kgqa.graph.overlay import OverlayGraph
+from kgqa.graph.retrieval.label_languages import label_in
+from kgqa.graph.storage.relation_names import bases, vocabulary
+from kgqa.graph.storage.store import GraphStore
+from kgqa.language import head_final, head_initial
+from kgqa.language.detect import ENGLISH, KOREAN
+from kgqa.language.head_final import Mentioned
+from kgqa.language.wording import dated, english_words
 from kgqa.qa.state import HeadScores, QAState, QAStates
-from kgqa.types import Candidate, KnowledgeGraph, Link, NodeRole, Passage, Question, Subgraph
+from kgqa.types import (
+    Answer,
+    Candidate,
+    InputError,
+    Item,
+    KnowledgeGraph,
+    Link,
+    NodeRole,
+    Passage,
+    Question,
+    Source,
+    Subgraph,
+)
 
 LONGEST = 1_000
 """Maximum length of a passage that is glossed, in characters."""
+MAX_SENSES = 3
+LONGEST_NAME = 30
+SURE_NAME = 3
+_WORDS = re.compile(r"[^\W\d_]+")
 _LEAST = 1e-9
 _CLOSE = frozenset((*".,;:!?", "'s"))
 _MARKS = str.maketrans("。、！？", ".,!?")
@@ -81,24 +104,142 @@ def _glossed(state: QAState, graph: KnowledgeGraph, language: str) -> QAState | 
     )
 
 
-def in_english(question: Question, linker: Linker) -> Question:
-    """The gloss of a Korean question, for a reader of English only over a custom graph: mentions become labels, words
-    of relations and frequent words are translated, all others are kept. Passage and choices are not changed.
+def is_glossed(language: str) -> bool:
+    """Whether a language has the words that `in_english` needs."""
+    return language != ENGLISH and bool(vocabulary(language).words) and bool(english_words(language))
+
+
+def in_english(question: Question, linker: Linker, language: str) -> Question:
+    """A question in another language in English words, for a reader of English alone over a graph of one's own: names
+    stay as they are written, and other words are those of relations. Passage and choices are not changed.
 
     Raises:
-        InputError: the extra `ko` is not installed.
+        InputError: the question is Korean and the extra `ko` is not installed.
     """
-    from kgqa.korean.gloss import Mentioned, in_english_order
-
-    spans = {(m.start, m.end): m.entities for m in reversed(linker.link(question.text))}
+    text, small, own = question.text, english_words(language), vocabulary(language)
+    spans: dict[tuple[int, int], Sequence[int]]
+    if language in SPACELESS:
+        spans = _named(text, linker.graph)
+    else:
+        found = linker.link(text) if language == KOREAN else linker.link_many([text], language)[0]
+        spans = {(m.start, m.end): m.entities for m in reversed(found)}
     labels = {
         span: linker.graph.labels(np.array(entities[:1], dtype=np.int32))[0]
         for span, entities in spans.items()
     }
-    mentions = [Mentioned(*span, labels[span], ()) for span in _apart(spans, len(question.text))]
-    words = {**words_in_english(KOREAN), **english_words(KOREAN)}
-    text, _ = _joined(in_english_order(question.text, mentions, words, asking=True, unknown=str))
+    told = {
+        base
+        for relation in linker.graph.relations
+        for word in _WORDS.findall(relation.label.lower())
+        for base in bases(word, language)
+    }
+
+    def dictionary(word: str) -> str:
+        """The English of a word that the everyday graph knows, if no relation is called so."""
+        forms = bases(word.lower(), language)
+        return "" if not told.isdisjoint(forms) else _everyday(forms, language)
+
+    mentions = _whole([Mentioned(*span, labels[span], ()) for span in _apart(spans, len(text))], text)
+    if language in LEMMATIZED:
+        said = head_initial.in_english_order(text, mentions, language, small, own, dictionary)
+    else:
+        said = head_final.in_english_order(
+            text,
+            mentions,
+            {**own.words, **small} if language == KOREAN else {**small, **own.words},
+            asking=True,
+            unknown=str if language == KOREAN else lambda word: dictionary(word) or word,
+            language=language,
+        )
+    text, _ = _joined(said)
+    text = text.rstrip(" .!?") + "?"
     return replace(question, text=text[:1].upper() + text[1:])
+
+
+def _named(text: str, graph: KnowledgeGraph) -> dict[tuple[int, int], Sequence[int]]:
+    """The names of a graph in a text without blanks; short ones only where its words begin and end."""
+    words = japanese_words(text)
+    starts, ends = {word.start for word in words}, {word.end for word in words}
+    spans = [
+        (a, b)
+        for a in range(len(text))
+        for b in range(a + 1, min(len(text), a + LONGEST_NAME) + 1)
+        if b - a >= SURE_NAME or (a in starts and b in ends)
+    ]
+    found = graph.find([text[a:b] for a, b in spans])
+    return {
+        span: ids.tolist()
+        for span, ids in zip(spans, found, strict=True)
+        if len(ids) and WORD.match(text, span[0]) and WORD.match(text, span[1] - 1)
+    }
+
+
+@lru_cache(maxsize=10_000)
+def _everyday(forms: tuple[str, ...], language: str) -> str:
+    """The English label of the best known concept of the everyday graph with one of these names in a language."""
+    try:
+        graph = open_graph("everyday")
+    except InputError:  # not installed
+        return ""
+    for entities in graph.find(forms, language):
+        for entity in entities[:MAX_SENSES].tolist():
+            if label_in(graph, entity, language).lower() in forms:
+                return graph.labels(np.array([entity], dtype=np.int32))[0]
+    return ""
+
+
+def _whole(mentions: Sequence[Mentioned], text: str) -> list[Mentioned]:
+    """The mentions with words of their labels before them, and two with one label as one: "Le Jardin de Rose" may be
+    found by "Jardin" and "Rose"."""
+    whole: list[Mentioned] = []
+    for mention in mentions:
+        if (
+            whole
+            and whole[-1].label == mention.label
+            and len(text[whole[-1].end : mention.start]) < len(mention.label)
+        ):
+            mention = mention._replace(start=whole.pop().start)
+        first = f"{mention.label.split(' ')[0]} ".lower()
+        if text[: mention.start].lower().endswith(first) and not text[mention.start :].lower().startswith(
+            first
+        ):
+            mention = mention._replace(start=mention.start - len(first))
+        whole.append(mention)
+    return whole
+
+
+def labels_in(
+    graph: KnowledgeGraph, names: Sequence[str | None], labels: Sequence[str], language: str
+) -> list[str]:
+    """The label of each concept in a language, or the one in `labels` if it has none."""
+    while isinstance(graph, OverlayGraph):
+        graph = graph.base
+    if not isinstance(graph, GraphStore):
+        return list(labels)
+    found = graph.ids([name or "" for name in names]).tolist()
+    own = (label_in(graph, entity, language) if entity >= 0 else "" for entity in found)
+    return [label or other for label, other in zip(own, labels, strict=True)]
+
+
+def answered_in(answer: Answer, graph: KnowledgeGraph, language: str) -> Answer:
+    """The answer to a glossed question with labels of its concepts and dates in a language; its evidence keeps the
+    labels that were read."""
+
+    def said(found: Sequence[Candidate] | Sequence[Item]) -> list[str]:
+        texts = labels_in(graph, [one.concept for one in found], [one.text for one in found], language)
+        is_value = [one.concept is not None and one.concept.startswith('"') for one in found]
+        return [dated(text, language) if value else text for text, value in zip(texts, is_value, strict=True)]
+
+    candidates = tuple(map(_renamed, answer.candidates, said(answer.candidates)))
+    items = tuple(map(_renamed, answer.items, said(answer.items)))
+    text = answer.text
+    if text is not None and answer.source is Source.KNOWLEDGE and candidates:
+        text = ", ".join(item.text for item in items) or candidates[0].text
+    return replace(answer, text=text, candidates=candidates, items=items)
+
+
+def _renamed(one: Any, text: str) -> Any:
+    return replace(one, text=text)
 
 
 def word_by_word(
@@ -116,10 +257,8 @@ def word_by_word(
     mentions = _mentions(text, part, subgraph)
     said: list[tuple[str, Sequence[int]]] = []
     if language == KOREAN:
-        from kgqa.korean.gloss import Mentioned, in_english_order  # English loads nothing Korean
-
         found = [Mentioned(start, end, _plainest(subgraph, nodes), nodes) for start, end, nodes in mentions]
-        said += in_english_order(text, found, words, asking=part is NodeRole.QUESTION)
+        said += head_final.in_english_order(text, found, words, asking=part is NodeRole.QUESTION)
     else:
         for start, end, nodes in _pieces(text, mentions, _pattern(language)):
             word = text[start:end].translate(_MARKS)

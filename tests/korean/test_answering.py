@@ -7,7 +7,8 @@ import pytest
 from kgqa.graph.formats.source_files import Label
 from kgqa.graph.overlay import OverlayGraph
 from kgqa.graph.storage.store import GraphStore
-from kgqa.korean.answering import in_korean, korean_labels, said_in_korean
+from kgqa.korean.answering import said_in_korean
+from kgqa.qa.gloss import answered_in, labels_in
 from kgqa.types import (
     Answer,
     Candidate,
@@ -42,20 +43,22 @@ def test_concepts_and_lists_are_said_in_korean(graph):
     spade = Candidate("spade", Source.KNOWLEDGE, 0.1, concept="urn:spade")
     question = Question("꽃을 무엇으로 심니?")
     answer = Answer(question, "trowel", Source.KNOWLEDGE, 0.9, (trowel, spade), Evidence())
-    assert [c.text for c in in_korean(answer, graph).candidates] == ["모종삽", "spade"]
-    assert in_korean(answer, graph).text == "모종삽"
+    assert [c.text for c in answered_in(answer, graph, "ko").candidates] == ["모종삽", "spade"]
+    assert answered_in(answer, graph, "ko").text == "모종삽"
     items = (Item("trowel", "urn:trowel"), Item("spade", "urn:spade"))
-    several = in_korean(replace(answer, text="trowel, spade", items=items), graph)
+    several = answered_in(replace(answer, text="trowel, spade", items=items), graph, "ko")
     assert several.text == "모종삽, spade" and several.items[0].text == "모종삽"
     computed = replace(answer, text="3", candidates=(Candidate("3", Source.KNOWLEDGE, 0.9),))
-    assert in_korean(computed, graph).text == "3"
-    assert in_korean(replace(answer, text=None, source=Source.NONE, candidates=()), graph).text is None
+    assert answered_in(computed, graph, "ko").text == "3"
+    assert (
+        answered_in(replace(answer, text=None, source=Source.NONE, candidates=()), graph, "ko").text is None
+    )
 
 
 def test_what_has_no_korean_label_keeps_its_own(graph):
     names, own = ["urn:spade", "urn:trowel", "urn:new"], ["spade", "trowel", "new"]
-    assert korean_labels(graph, names, own) == ["spade", "모종삽", "new"]
-    assert korean_labels(OverlayGraph(graph), ["urn:trowel"], ["trowel"]) == ["모종삽"]
+    assert labels_in(graph, names, own, "ko") == ["spade", "모종삽", "new"]
+    assert labels_in(OverlayGraph(graph), ["urn:trowel"], ["trowel"], "ko") == ["모종삽"]
 
 
 def test_a_number_comes_with_what_it_counts() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from kgqa.korean.gloss import Mentioned, in_english_order
+from kgqa.language.head_final import Mentioned, in_english_order
 from kgqa.language.wording import english_words
 
 

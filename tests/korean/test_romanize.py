@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from kgqa.korean.gloss import romanise
+from kgqa.language.head_final import romanise
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def test_deeds_end_in_da(label, deed):
 )
 def test_what_is_asked_of_a_fact_is_glossed(name: str, about: str, english: str) -> None:
     asked = korean_question(Relation(f"https://kgqa.org/relation/{name}", ""), about)
-    assert in_english(Question(asked), Linker(open_graph("everyday"))).text == english
+    assert in_english(Question(asked), Linker(open_graph("everyday")), "ko").text == english
 
 
 def test_of_relations_without_a_question_nothing_is_asked() -> None:

@@ -10,10 +10,19 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from kgqa.data.synthetic.inflection import past, plural, third
 from kgqa.graph.formats.vocabulary import steps_of
-from kgqa.graph.linking.normalize import is_korean, split_local_name
+from kgqa.graph.linking.linker import LEMMATIZED
+from kgqa.graph.linking.normalize import (
+    has_japanese_analyser,
+    is_korean,
+    japanese_words,
+    lemma,
+    split_local_name,
+)
 from kgqa.settings import RELATIONS
 from kgqa.types import Relation
+from kgqa.validation import WORDINGS
 
 _TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _ALIASES: dict[str, str] = _TABLE["alias"]
@@ -46,8 +55,8 @@ def name_relations(
 
     `labels` are the source's labels of each relation, the preferred one first: that takes precedence over the shipped
     table. Further labels become the relation's words ("start point or launch site") if neither source nor table gives
-    any; German and Korean labels are translated to English words. `inverses` maps relations to their inverses. A joined
-    relation is worded by concatenating its steps.
+    any; labels in languages with a vocabulary are translated to English words. `inverses` maps relations to their
+    inverses. A joined relation is worded by concatenating its steps.
     """
     table = known_relations()
     stated = {relation.name: relation for relation in given}
@@ -102,32 +111,76 @@ def chained(words: Sequence[str]) -> str:
     return " ".join(label_words)
 
 
-_FOREIGN = Path(__file__).with_name("foreign_words.toml")
 _WORD = re.compile(r"[^\W\d_]+")
 _LINKING = ("s", "n", "en", "es", "er", "e")
 MOSTLY = 0.4
-"""Minimum share of relations with a German word for a graph to count as German; "art" and "hat" are also English."""
+"""Minimum share of labels whose words are all those of a language for a graph to count as one in it; "art" and "hat"
+are also English."""
+_JAPANESE = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+_KANA = re.compile("[\u3040-\u309f]$")
+VERB = "to "
+"""Marks the English of a verb."""
 
 
-class _Language(NamedTuple):
+class Vocabulary(NamedTuple):
+    """Words of relation labels in a language, in dictionary form, with their English."""
+
+    language: str
     words: dict[str, str]
     marks: frozenset[str]
     """Particles and articles: left out if they stand alone or end a word."""
     last: dict[str, str]
     """Prepositions at the end of a label: "hergestellt von"."""
+    endings: tuple[tuple[str, str], ...] = ()
+    """Endings of verbs that the lemmatizer takes for nouns, with that of their dictionary form."""
+    helpers: frozenset[str] = frozenset()
+    """Words that are with participles: "hat gebaut", "作った"."""
+
+    def find(self, word: str) -> str:
+        """The English of a lower-cased word, as it stands or in dictionary form."""
+        ends = ((word.removesuffix(end) + other) for end, other in self.endings if word.endswith(end))
+        forms = (*bases(word, self.language), *ends)
+        return next((self.words[form] for form in forms if form in self.words), "")
+
+    def compound(self, word: str) -> str:
+        """The English of a compound whose last part is known."""
+        return _word_translated(word, self)
 
 
-@lru_cache(maxsize=1)
-def _languages() -> dict[str, _Language]:
-    tables = tomllib.loads(_FOREIGN.read_text(encoding="utf-8"))
-    return {
-        code: _Language(
-            _pairs(table["words"].replace("\n", "|")),
-            frozenset(table["marks"].split()),
-            _pairs(table["last"]),
-        )
-        for code, table in tables.items()
-    }
+@lru_cache(maxsize=100_000)
+def bases(word: str, language: str) -> tuple[str, ...]:
+    """A lower-cased word and its dictionary forms: German nouns have capitals.
+
+    >>> bases("gebaut", "de"), bases("bücher", "de"), bases("건물", "ko")
+    (('gebaut', 'bauen'), ('bücher', 'buch'), ('건물',))
+    """
+    if language not in LEMMATIZED:
+        return (word,)
+    found = (lemma(word, language), lemma(word.capitalize(), language))
+    return tuple(dict.fromkeys((word, *found)))
+
+
+@lru_cache
+def vocabulary(language: str) -> Vocabulary:
+    """The vocabulary of a language, empty if it has none.
+
+    >>> vocabulary("ko").words["학과장"], vocabulary("fr").find("construite")
+    ('department head', 'to build')
+    """
+    path = WORDINGS / f"{language}.toml"
+    table = tomllib.loads(path.read_text(encoding="utf-8")).get("vocabulary") if path.is_file() else None
+    if table is None:
+        return Vocabulary(language, {}, frozenset(), {})
+    words = _pairs(table["words"].replace("\n", "|"))
+    endings = tuple(tuple(pair.split(" ", 1)) for pair in table.get("endings", "").split("|") if pair)
+    return Vocabulary(
+        language,
+        words,
+        frozenset(table["marks"].split()),
+        _pairs(table["last"]),
+        endings,
+        frozenset(table.get("helpers", "").split()),
+    )
 
 
 def _pairs(table: str) -> dict[str, str]:
@@ -139,52 +192,96 @@ def in_english(labels: Sequence[str]) -> list[str]:
     """English translations of the labels of one graph's relations; "" for English and unknown labels.
 
     >>> in_english(["hergestellt von", "Firmensitz", "지도교수"])
-    ['made by', 'company seat', 'supervisor']
+    ['made by', 'company headquarters', 'supervisor']
+    >>> in_english(["lugar de nacimiento", "construido por"]), in_english(["所在地", "作った人"])
+    (['birthplace', 'built by'], ['location', 'made person'])
     >>> in_english(["art", "made by", "has city"])
     ['', '', '']
     """
-    german, korean = _languages()["de"], _languages()["ko"]
-    latin = [label for label in labels if not is_korean(label)]
-    known = [label for label in latin if _translated(label, german) not in ("", label.lower())]
-    is_german = len(known) > MOSTLY * len(latin)
+    latin = [label for label in labels if not (is_korean(label) or _JAPANESE.search(label))]
+    shares = {
+        code: sum(_is_told(label, vocabulary(code)) for label in latin) / len(latin)
+        for code in sorted(LEMMATIZED)
+        if latin
+    }
+    code = max(shares, key=lambda code: shares[code], default="")
+    own = vocabulary(code if shares.get(code, 0) > MOSTLY else "")
     return [
-        _translated(label, korean) if is_korean(label) else (_translated(label, german) if is_german else "")
+        _translated(label, vocabulary("ko" if is_korean(label) else "ja") if label not in latin else own)
         for label in labels
     ]
 
 
-def words_in_english(language: str) -> dict[str, str]:
-    """The words of relation labels in a language with their English words.
+def _is_told(label: str, own: Vocabulary) -> bool:
+    """Whether all words of a label are those of a language, with another English."""
+    said = [word for word in _split(label, own.language) if word not in own.marks]
+    return (
+        bool(said)
+        and all(_word_translated(word, own) for word in said)
+        and _translated(label, own) != label.lower()
+    )
 
-    >>> words_in_english("ko")["학과장"]
-    'department head'
-    """
-    return _languages()[language].words
+
+def _split(label: str, language: str) -> list[str]:
+    if language == "ja" and has_japanese_analyser():
+        return [word.base for word in japanese_words(label) if _WORD.match(word.base)]
+    return [word.lower() for word in _WORD.findall(label)]
 
 
-def _translated(label: str, language: _Language) -> str:
-    """Word-by-word translation of a label to English; "" if none of its words is known."""
-    label_words = [word.lower() for word in _WORD.findall(label)]
-    if whole := language.words.get("".join(label_words)):
-        return whole
-    found = [_word_translated(word, language) for word in label_words if word not in language.marks]
-    if not any(found):
+def _translated(label: str, own: Vocabulary) -> str:
+    """Word-by-word translation of a label to English, with other words as they are; "" if none of its words is
+    known."""
+    label_words = _split(label, own.language)
+    for joint in ("", "_"):
+        if whole := own.words.get(joint.join(label_words)):
+            return whole.removeprefix(VERB)
+    found = {word: _word_translated(word, own) for word in label_words if word not in own.marks}
+    if not any(found.values()):
         return ""
-    found.append(language.last.get(label_words[-1], ""))
-    return " ".join(dict.fromkeys(word for text in found for word in text.split()))
+    has_by = own.last.get(label_words[-1]) == "by"
+    perfect = has_by or not own.helpers.isdisjoint(label_words)
+    kept: list[str] = []
+    for word in label_words:
+        if word in own.marks:
+            kept += [own.last[word]] if kept and word in own.last else []
+        elif found[word]:
+            counted = kept and kept[-1] in own.last.values() and word not in own.words
+            said = _inflected(found[word], word, own, perfect)
+            kept.append(plural(said) if counted and said == found[word] else said)
+        elif own.language in LEMMATIZED:
+            kept.append(word)
+    return " ".join(dict.fromkeys(word for text in kept for word in text.split()))
 
 
-def _word_translated(word: str, language: _Language) -> str:
+def _inflected(english: str, word: str, own: Vocabulary, perfect: bool) -> str:
+    """A verb as the word for it in a label is: "hat gebaut" is built, "wohnt" is lives, "fahren" is drive."""
+    if not english.startswith(VERB):
+        return english
+    first, _, rest = english.removeprefix(VERB).partition(" ")
+    if first == "be":
+        return f"is {rest}"
+    if perfect:
+        return f"{past(first)} {rest}".strip()
+    if own.words.get(word) == english and (
+        own.language in LEMMATIZED or not _KANA.search(word)
+    ):  # dictionary form
+        return english.removeprefix(VERB)
+    return f"{third(first)} {rest}".strip()
+
+
+def _word_translated(word: str, own: Vocabulary) -> str:
     """Translation of a word: as a whole, without its particle, or as a compound whose last part is known."""
-    if word in language.words:
-        return language.words[word]
+    if english := own.find(word):
+        return english
+    if own.language in ("es", "fr"):
+        return ""
     for at in range(1, len(word)):
-        last = language.words.get(word[at:])
-        if last is None and word[at:] in language.marks and is_korean(word):
-            return _word_translated(word[:at], language)
-        if last is not None and (len(word) - at > 3 or is_korean(word)):
+        last = own.words.get(word[at:])
+        if last is None and word[at:] in own.marks and own.language not in LEMMATIZED:
+            return _word_translated(word[:at], own)
+        if last is not None and (len(word) - at > 3 or own.language not in LEMMATIZED):
             first = word[:at]
             stems = [first, *(first.removesuffix(link) for link in _LINKING)]
-            before = next((language.words[stem] for stem in stems if stem in language.words), "")
-            return f"{before} {last}".strip()
+            before = next((own.words[stem] for stem in stems if stem in own.words), "")
+            return f"{before} {last}".replace(VERB, "").strip()
     return ""

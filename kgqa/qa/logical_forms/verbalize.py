@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 
 from kgqa.data.synthetic.inflection import plural
 from kgqa.graph.linking.label_keys import noun_of
@@ -398,7 +399,9 @@ class Verbalizer:
 
     def _relation(self, step: Hop) -> str:
         relation = self.facts.graph.relations[step.relation]
-        translated = in_english([relation.label])[0]  # of a German or Korean label
+        translated = _translations(tuple(relation.label for relation in self.facts.graph.relations))[
+            step.relation
+        ]
         foreign = translated == relation.words and translated not in relation.label
         named = translated if translated and foreign else relation.label
         return without_unit((named or relation.words).strip()) or "relation"
@@ -455,3 +458,9 @@ def _affirmed(word: Wording, true: bool) -> str:
         return f"that {'' if true else 'do not '}{word.verb_of_many}"
     noun_phrase = f"{'' if true else 'not '}{word.state}"
     return f"whose {word.subject} is {noun_phrase}" if word.subject else f"that are {noun_phrase}"
+
+
+@lru_cache(maxsize=8)
+def _translations(labels: tuple[str, ...]) -> list[str]:
+    """The labels of a graph's relations in English, "" for those in English."""
+    return in_english(labels)
