@@ -46,6 +46,7 @@ def main() -> None:
             "forms_exam",
             "forms_exam_2",
             "forms_strangers",
+            "forms_filters",
             "forms_workplaces",
             "forms_development",
             "forms_nodes",
