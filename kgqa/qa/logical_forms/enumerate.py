@@ -15,6 +15,7 @@ import numpy as np
 
 from kgqa.graph.linking.label_keys import noun_of
 from kgqa.graph.linking.normalize import STOP_WORDS, lemma, words
+from kgqa.language.overlap import overlap
 from kgqa.language.values import same_unit
 from kgqa.qa.logical_forms.execute import compared_value, hops_of, members
 from kgqa.qa.logical_forms.graph_facts import FEW, MAX_ONWARD, GraphFacts, TooManyFacts
@@ -100,6 +101,7 @@ class Enumerator:
         )
         self.unnamed = [*((kind,) for kind in others), *(kinds for kinds in alike if len(kinds) > 1)]
         self.largest = classes
+        self._rest, self._named_kinds = rest_of(asked), set(self.classes)
         self._scales: dict[SetForm, dict[tuple[Path, str], int]] = {}
 
     def forms(self) -> list[Form]:
@@ -494,6 +496,9 @@ class Enumerator:
             return
         yield from self._truth_filters(base)
         met = {value for part in parts(base) if isinstance(part, Filter) for value in part.values}
+        counts = [text for text in self.asked.values if text.isdecimal() and text not in met]
+        for step in self._repeated(base) if counts else ():
+            yield from (Filter(op, (step,), (n,), base, True) for n in counts for op in self._comparators(n))
         for (path, unit), _ in self.scales(base).items() if self.asked.values else ():
             fitting = [text for text in self.asked.values if text not in met and _fits(text, unit)]
             compared: list[tuple[Comparator, tuple[str, ...]]] = [
@@ -557,9 +562,8 @@ class Enumerator:
             yield from filtered
             if "truth" in operators:
                 yield from (Exists(f) for f in self._filters(base))
-            if isinstance(base, Join):
-                for form in filtered:
-                    yield from self._beyond(form)
+            for form in filtered:
+                yield from self._beyond(form)
             if size < 2:
                 continue
             extremes: list[Extreme] = []
@@ -587,16 +591,40 @@ class Enumerator:
             for extreme in extremes:
                 yield from self._beyond(extreme)
 
-    def _beyond(self, form: SetForm) -> Iterator[SetForm]:
-        """One further relation from a set with a single member: "the driver of the fastest van"."""
+    def _beyond(self, form: SetForm, ends_here: bool = False) -> Iterator[SetForm]:
+        """One further relation from a set with a single member: "the driver of the fastest van"; from several members
+        only a relation that the question names, or that leads to the class asked for. A second one from there if the
+        question names the first: "where the driver of the fastest van lives"."""
         reached = self._members(form)
-        if len(reached) != 1 and not (len(reached) <= MAX_ONWARD and not any(map(self.facts.label, reached))):
+        nameless = len(reached) <= MAX_ONWARD and not any(map(self.facts.label, reached))
+        if len(reached) == 1 or nameless:
+            self.facts.fetch(reached, MAX_ONWARD)
+            paths = dict.fromkeys(path for entity in reached for path in self._reached(entity, entity))
+        elif len(reached) <= MAX_MIDDLES:
+            paths = dict.fromkeys((step,) for step in self._having(form) if self._is_named(Join((step,), form)))
+        else:
             return
-        self.facts.fetch(reached, MAX_ONWARD)
-        own = form.path if isinstance(form, Extreme | Filter) else ()
-        for path in dict.fromkeys(path for entity in reached for path in self._reached(entity, entity)):
-            if path != own and not self.facts.is_type(path[0].relation):
-                yield Join(path, form)
+        own = _back(form.path) if isinstance(form, Join) else getattr(form, "path", ())
+        for path in paths:
+            if path == own or self.facts.is_type(path[0].relation):
+                continue
+            yield (onward := Join(path, form))
+            if not ends_here and self._is_named(onward):
+                yield from self._beyond(onward, ends_here=True)
+
+    def _is_named(self, form: Join) -> bool:
+        """Whether the question names the last relation of a set, or the class of what it leads to."""
+        relation = self.facts.graph.relations[form.path[-1].relation]
+        if overlap(self._rest, f"{relation.label} {relation.words}"):
+            return True
+        some = list(self._members(form))[:FEW]
+        self.facts.fetch(some, MAX_ONWARD)
+        return any(not self._named_kinds.isdisjoint(self.facts.classes(end)) for end in some)
+
+
+def _back(path: Path) -> Path:
+    """A path in the other direction."""
+    return tuple(Hop(step.relation, not step.forward) for step in reversed(path))
 
 
 def _fits(text: str, unit: str) -> bool:

@@ -197,6 +197,12 @@ def _members(facts: GraphFacts, form: SetForm) -> Members:
         case Minus(left, right):
             second = members(facts, right)
             return {e: rows for e, rows in members(facts, left).items() if e not in second}
+        case Filter(op, path, limits, source, counted=True):
+            low, *high = sorted(map(float, limits))
+            compare = _HOLDS.get(op, _HOLDS[">="])
+            return _with_counts(
+                facts, source, path, lambda n: compare(n, low) and all(n <= most for most in high)
+            )
         case Filter(op, path, limits, source):
             ends = ends_of(facts, source, path)
             distinct, inverse = _distinct(facts, ends)
@@ -295,10 +301,9 @@ def _extreme(
     facts: GraphFacts, largest: bool, path: Path, source: SetForm, rank: int, counted: bool
 ) -> Members:
     """Entities with a value that is the `rank`-th among all distinct values."""
-    base, ends = members(facts, source), ends_of(facts, source, path)
     if counted:
-        counts = Counter(ends.entity.tolist())
-        numbers = np.array([counts[entity] for entity in base], dtype=np.float64)
+        counts = Counter(ends_of(facts, source, path).entity.tolist())
+        numbers = np.array([counts[entity] for entity in members(facts, source)], dtype=np.float64)
     else:
         numbers = amounts(facts, source, path)
     ordered = np.unique(numbers)
@@ -306,15 +311,22 @@ def _extreme(
         return {}
     # ranks count distinct values: two entities tied for first leave the next one second
     best = ordered[-rank if largest else rank - 1]
-    if not counted:
-        return _chosen(base, ends, numbers == best)
-    found = {entity: rows for entity, rows in base.items() if counts[entity] == best}
+    if counted:
+        return _with_counts(facts, source, path, lambda n: n == best)
+    return _chosen(members(facts, source), ends_of(facts, source, path), numbers == best)
+
+
+def _with_counts(facts: GraphFacts, source: SetForm, path: Path, fits: Callable[[int], bool]) -> Members:
+    """Entities for whose number of ends a condition holds, each with all their facts."""
+    ends = ends_of(facts, source, path)
+    counts = Counter(ends.entity.tolist())
+    found = {entity: rows for entity, rows in members(facts, source).items() if fits(counts[entity])}
     for n in np.flatnonzero(np.isin(ends.entity, ids(found))).tolist():
         found[int(ends.entity[n])] += ends.rows(n)
     return found
 
 
-def class_counted(facts: GraphFacts, form: Extreme) -> int | None:
+def class_counted(facts: GraphFacts, form: Extreme | Filter) -> int | None:
     """The class of the counted entities, taken from the first one: films in "who directed the most films"."""
     end = first_end(facts, form.source, form.path)
     return None if end is None else next(iter(facts.classes(end)), None)

@@ -83,12 +83,14 @@ class Minus(SetForm):
 
 @dataclass(frozen=True, slots=True)
 class Filter(SetForm):
-    """The members of a set with a value for which the comparison with the given one holds, or that is between two."""
+    """The members of a set with a value, or count of what a path leads to, for which the comparison with the given
+    one holds, or that is between two."""
 
     op: Comparator
     path: Path
     values: tuple[str, ...]
     source: SetForm
+    counted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +191,9 @@ def show(form: Form, entity: Callable[[int], str], relation: Callable[[int], str
         written = [name(s.relation) if s.forward else f"(R {name(s.relation)})" for s in steps]
         return written[0] if len(written) == 1 else f"(PATH {' '.join(written)})"
 
+    def scale(steps: Path, counted: bool) -> str:
+        return f"(COUNT {path(steps)})" if counted else path(steps)
+
     def of(part: Form) -> str:
         match part:
             case Entities(ids):
@@ -200,12 +205,13 @@ def show(form: Form, entity: Callable[[int], str], relation: Callable[[int], str
                 return f"(JOIN {path(_turned(steps))} {of(source)})"
             case And(left, right) | Minus(left, right):
                 return f"({type(part).__name__.upper()} {of(left)} {of(right)})"
-            case Filter(op, steps, values, source):
-                return f"(FILTER {op} {path(steps)} {' '.join(map(quoted, values))} {of(source)})"
+            case Filter(op, steps, values, source, counted):
+                limits = " ".join(map(quoted, values))
+                return f"(FILTER {op} {scale(steps, counted)} {limits} {of(source)})"
             case Extreme(largest, steps, source, rank, counted):
-                scale = f"(COUNT {path(steps)})" if counted else path(steps)
                 return (
-                    f"(ARG{'MAX' if largest else 'MIN'} {scale} {of(source)}{f' {rank}' if rank > 1 else ''})"
+                    f"(ARG{'MAX' if largest else 'MIN'} {scale(steps, counted)} {of(source)}"
+                    f"{f' {rank}' if rank > 1 else ''})"
                 )
             case Count(source) | Exists(source):
                 return f"({type(part).__name__.upper()} {of(source)})"
@@ -264,6 +270,10 @@ def parse(text: str, entity: Callable[[str], int], relation: Callable[[str], int
             return tuple(step for inner in part[1:] for step in path(inner))
         raise fail("a relation is a name, (R relation) or (PATH relation ...)")
 
+    def scale(part: _Tree) -> tuple[Path, bool]:
+        counted = isinstance(part, list) and len(part) == 2 and part[0] == "COUNT"
+        return path(part[1] if counted else part), counted
+
     def values(part: _Tree) -> tuple[Path, SetForm]:
         if isinstance(part, list) and len(part) == 3 and part[0] == "VALUES":
             return path(part[1]), of_set(part[2])
@@ -300,17 +310,20 @@ def parse(text: str, entity: Callable[[str], int], relation: Callable[[str], int
                 return And(of_set(left), of_set(["AND", *more]))
             case ("MINUS", [left, right]):
                 return Minus(of_set(left), of_set(right))
-            case ("FILTER", [op, steps, *limits, source]) if op in COMPARATORS and limits:
+            case ("FILTER", [op, along, *limits, source]) if op in COMPARATORS and limits:
                 if len(limits) != (2 if op == "between" else 1):
                     raise fail("FILTER takes one value, between takes two")
-                return Filter(op, path(steps), tuple(map(str, limits)), of_set(source))
-            case ("ARGMAX" | "ARGMIN", [scale, source, *rank]) if len(rank) <= 1:
-                counted = isinstance(scale, list) and len(scale) == 2 and scale[0] == "COUNT"
+                steps, counted = scale(along)
+                values_given = tuple(map(str, limits))
+                if counted and (op == "contains" or not all(map(str.isdecimal, values_given))):
+                    raise fail("a count is compared with a whole number")
+                return Filter(op, steps, values_given, of_set(source), counted)
+            case ("ARGMAX" | "ARGMIN", [along, source, *rank]) if len(rank) <= 1:
                 place = str(rank[0]) if rank else "1"
                 if not (place.isdecimal() and 0 < int(place[:9]) < 10_000):
                     raise fail("the rank is a whole number from 1")
-                along = path(scale[1]) if counted else path(scale)
-                return Extreme(head == "ARGMAX", along, of_set(source), int(place), counted)
+                steps, counted = scale(along)
+                return Extreme(head == "ARGMAX", steps, of_set(source), int(place), counted)
             case ("COUNT", [source]):
                 return Count(of_set(source))
             case ("SUM" | "AVG" | "MIN" | "MAX", [steps, source]):

@@ -35,7 +35,7 @@ _VALUE = re.compile(
     r"|\"(?P<text>[^\"]+)\"",
     re.IGNORECASE,
 )
-_BEFORE_ONE = frozenset(["than", "over", "under", "above", "below", "least", "most"])
+_BEFORE_ONE = frozenset("than over under above below least most exactly only just".split())  # noqa: SIM905
 _RANGE, _NUMBER = re.compile(r"\s*(?:and|to|or|-|–)\s*"), re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 _FROM = re.compile(r"\b(?:between|from)(?: the)?(?: years?)?\s*$", re.IGNORECASE)
 _AND_A_HALF = re.compile(r"\b(\w+) and a half\b", re.IGNORECASE)
@@ -107,6 +107,7 @@ class _Operators(NamedTuple):
 def _operators() -> _Operators:
     rows = tomllib.loads(_TABLE.read_text(encoding="utf-8"))
     numbers = {word: str(number) for number, word in enumerate(rows["numbers"]["words"].split(), 2)}
+    numbers |= {word: str(number) for number, word in enumerate(rows["numbers"]["times"].split(), 2)}
     ranks = {word: number for number, word in enumerate(rows["ranks"]["words"].split(), 2)}
     patterns, beside = (
         {name: re.compile(row[key], re.IGNORECASE) for name, row in rows.items() if key in row}
@@ -294,6 +295,8 @@ def values_in(text: str) -> tuple[str, ...]:
     (('45 cm', '50 cm'), ('4000000 euros',), ('1000000',))
     >>> values_in("Which are taller than a metre?"), values_in("4 euros a day")
     (('1 metre',), ('4 euros',))
+    >>> values_in("Who won more than one race?"), values_in("Who won twice?"), values_in("Which one is that?")
+    (('1',), ('2',), ())
     >>> values_in("Born in the eighties?"), values_in("between 10 March and 3 April 2024"), values_in("by 2010, please")
     (('1980', '1989'), ('10 March 2024', '3 April 2024'), ('2010',))
     """
@@ -329,11 +332,11 @@ def comparators_in(text: str) -> dict[str, frozenset[Comparator]]:
     words = [*_WORD.finditer(text)]
     for n, word in enumerate(words):
         scales = [w[0].lower() for w in words[n + 1 : n + 2] if w[0].lower() in _SCALES]
-        one = word[0].lower() in ("a", "an") and (scales or (n and words[n - 1][0].lower() in _BEFORE_ONE))
+        one = word[0].lower() in ("a", "an", "one", "once") and (scales or (n and words[n - 1][0].lower() in _BEFORE_ONE))
         if number := numbers.get(word[0].lower(), "1" if one else ""):
             following = words[n + 1 + len(scales) : n + 2 + len(scales)]
             unit = next((w[0] for w in following if is_unit(w[0])), "")
-            if unit or scales or not one:
+            if unit or scales or word[0].lower() not in ("a", "an"):
                 end = (words[n + 1] if scales else word).end()
                 places.append((f"{_scaled(number, *scales)} {unit}".strip(), word.start(), end))
     return _with_comparators(text, places)

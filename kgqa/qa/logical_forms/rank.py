@@ -195,7 +195,7 @@ def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
     inside = list(parts(form))
     types = {type(part) for part in inside}
     named = set(entities(form))
-    counted = (class_counted(facts, p) for p in inside if isinstance(p, Extreme) and p.counted)
+    counted = (class_counted(facts, p) for p in inside if isinstance(p, Extreme | Filter) and p.counted)
     named.update(kind for kind in counted if kind is not None)
     named.update(owner for e in entities(form) if facts.aspect(e) for owner in facts.owners(e))
     cost = 0.0

@@ -171,6 +171,11 @@ class _Query:
                 return [*self.lines(left, x), *self.lines(right, x)]
             case Minus(left, right):
                 return [*self.lines(left, x), f"MINUS {_inner(f'SELECT {x}', self.lines(right, x))}"]
+            case Filter(op, path, limits, source, counted=True):
+                each, number = self._counts(x, path, source)
+                low, *high = sorted(limits, key=float)
+                within = f" && {number} <= {high[0]}" if high else ""
+                return [each, f"FILTER({number} {'>=' if high else op} {low}{within})"]
             case Filter(path=path, source=source):
                 condition = self._condition(form)
                 if condition is None:
@@ -185,9 +190,7 @@ class _Query:
                 order = f"{'DESC' if largest else 'ASC'}"
                 place = f"ORDER BY {order}({{}}) OFFSET {rank - 1} LIMIT 1"
                 if counted:
-                    body, tail, count_of = [*self.lines(source, x)], self.new("v"), self.new("n")
-                    body.append(f"OPTIONAL {{ {self.triple(x, path, tail)} }}")
-                    each = _inner(f"SELECT {x} (COUNT(DISTINCT {tail}) AS {count_of})", body, f"GROUP BY {x}")
+                    each, count_of = self._counts(x, path, source)
                     return [each, _inner(f"SELECT DISTINCT {count_of}", [each], place.format(count_of))]
                 try:
                     value_pattern, _ = self._order(source, path)
@@ -201,6 +204,12 @@ class _Query:
                 own = [*self.lines(source, x), self.triple(x, path, value)]
                 return [*own, inner_query, f"FILTER({value_pattern.format(value)} = {best})"]
         raise TypeError(form)
+
+    def _counts(self, x: str, path: Path, source: SetForm) -> tuple[str, str]:
+        """A pattern that binds a second variable to the number of ends of a path from each member of a set."""
+        body, tail, number = [*self.lines(source, x)], self.new("v"), self.new("n")
+        body.append(f"OPTIONAL {{ {self.triple(x, path, tail)} }}")
+        return _inner(f"SELECT {x} (COUNT(DISTINCT {tail}) AS {number})", body, f"GROUP BY {x}"), number
 
     def _class_path(self, kind: int) -> str:
         facts, relations = self.facts, self.facts.graph.relations

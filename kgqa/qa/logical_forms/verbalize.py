@@ -333,6 +333,8 @@ class Verbalizer:
     def _filtered(self, form: Filter) -> str:
         """Modifier of entities whose value satisfies a comparison."""
         compared, word = self._compared(form), self._wording(form.path[0])
+        if form.counted:
+            return self._counted(form, compared, int(form.values[-1]) == 1)
         if form.op == "=" and form.values[0] in (YES, NO):
             return _affirmed(word, form.values[0] == YES)
         if len(form.path) > 1 or word.noun or not form.path[0].forward:
@@ -356,7 +358,7 @@ class Verbalizer:
         order = _ORDER[form.rank] if form.rank < len(_ORDER) else f"{form.rank}th "
         word = self._wording(form.path[0])
         if form.counted:
-            return f"{source} {self._counted(form, order + ('most' if form.largest else 'fewest'))}"
+            return f"{source} {self._counted(form, f'the {order}' + ('most' if form.largest else 'fewest'))}"
         dated = self._is_date(form.path, form.source)
         best = (
             ("latest" if form.largest else "earliest") if dated else "largest" if form.largest else "smallest"
@@ -368,14 +370,16 @@ class Verbalizer:
                 return f"{source} that {word.verb_of_many} the {order}{'most' if form.largest else 'least'}"
         return f"{source} with the {order}{best} {self.property(form.path)}"
 
-    def _counted(self, form: Extreme, most: str) -> str:
-        """Modifier of entities with the most or fewest facts of a relation."""
+    def _counted(self, form: Extreme | Filter, many: str, one: bool = False) -> str:
+        """Modifier of entities by the number of their facts of a relation: the most, or `many`."""
         step = form.path[0]
         word, kind = self._wording(step), class_counted(self.facts, form)
-        most = f"the {most} {self._plural(kind)}" if kind is not None else f"the {most}"
+        what = "" if kind is None else self._short(kind) if one else self._plural(kind)
+        most = f"{many} {what}".rstrip()
+        if word.noun and step.forward:
+            return f"with {many} {word.noun if one else _plural_of(word.noun)}"
         if word.noun:
-            many = f"the {most.split()[1]} {_plural_of(word.noun)}"
-            return f"with {many}" if step.forward else f"that are the {word.noun} of {most}"
+            return f"that are the {word.noun} of {most}"
         if word.verb:
             return f"that {word.verb_of_many} {most}" if step.forward else f"that {most} {word.verb_of_many}"
         return f"that are {word.state} {most}" if step.forward else f"that {most} are {word.state}"
