@@ -36,6 +36,7 @@ from kgqa.qa.logical_forms.language import (
     Join,
     Minus,
     Path,
+    Relative,
     SetForm,
     entities,
     parts,
@@ -64,6 +65,7 @@ MAX_SCALES = 24
 _WHO = re.compile(r"\W*who(?:m|se)?\b", re.IGNORECASE)
 _WHAT_IS = re.compile(r"\W*what(?:.s| is| does| do)\s+(?:an?\b|the word)?\W*(?:mean)?\W*", re.IGNORECASE)
 _BEST_OF = re.compile(r"\bthe (?:(?:most|least) \w+|\w{2,}est|first|last) ([^\W\d_]+)", re.IGNORECASE)
+_NEITHER = re.compile(r"\bn(?:either|or)\b", re.IGNORECASE)
 _INEQUALITIES: tuple[Comparator, ...] = (">", "<", ">=", "<=", "=")
 _OPPOSITE: dict[Comparator, Comparator] = {">": "<=", "<=": ">", "<": ">=", ">=": "<"}
 
@@ -123,8 +125,11 @@ class Enumerator:
         unnamed: list[SetForm] = [kind for kind in map(Class, self.unnamed) if len(self._members(kind)) > 1]
         bases += unnamed
         bases += [form for kind in classes or unnamed for form in self._narrowed(kind)]
+        relative = list(self._relatives(bases))
         values = [] if self.things or self.classes else list(self._values())
-        found: list[Form] = [*sets, *own, *narrowed, *both, *unnamed, *values, *map(Count, values)]
+        found: list[Form] = [
+            *sets, *own, *narrowed, *both, *unnamed, *values, *map(Count, values), *relative
+        ]  # fmt: skip
         found += [onward for form in narrowed for onward in self._beyond_all(form)]
         beyond = (onward for form in both for onward in self._beyond(form))
         found += [onward for onward in beyond if not self._members(onward).keys() <= set(self.things)]
@@ -133,7 +138,8 @@ class Enumerator:
         found += self._pairs()
         derived = list(self._derived(bases))
         found += derived
-        found += [Count(form) for form in (*bases, *(f for f in found if isinstance(f, Filter | Minus)))]
+        counted = (*bases, *relative, *(f for f in found if isinstance(f, Filter | Minus)))
+        found += [Count(form) for form in counted if not self._are_values(form)]
         if asks_truth(self.asked.text):
             found = [form for form in found if isinstance(form, Exists | Compare)]
         # "What is a tern?" asks for the facts about it, not for its instances
@@ -184,6 +190,11 @@ class Enumerator:
 
     def _label(self, form: Join) -> str:
         return self.facts.graph.relations[form.path[-1].relation].label
+
+    def _are_values(self, form: SetForm) -> bool:
+        """Whether all members are numbers or dates, of which nobody asks how many there are."""
+        reached = list(self._members(form))
+        return bool(reached) and all(self.facts.value(end) is not None for end in reached[:FEW])
 
     def _says_names(self, form: Form) -> bool:
         """Whether some member of a set has a name, or all members are in a class that the question mentions."""
@@ -343,13 +354,21 @@ class Enumerator:
                 if taken and len(taken) < len(whole):
                     yield Minus(base, form)
             # members that lack the relation altogether
-            for step, having in self._having(base).items():
-                if 0 < having < len(whole):
-                    yield Minus(base, Join((Hop(step.relation, not step.forward),), Join((step,), base)))
+            yield from self._lacking(base)
+            if _NEITHER.search(self.asked.text):
+                lacking = [form for form in self._lacking(base) if 0 < len(self._members(form))]
+                pairs = combinations([form.right for form in lacking], 2)
+                yield from (Minus(Minus(base, one), other) for one, other in pairs)
             # members without a negation of their own: "except those that are not organic" asks for the others
             for filtered in self._filters(base):
                 if not (isinstance(filtered, Filter) and filtered.values == (NO,)):
                     yield Minus(base, filtered)
+
+    def _lacking(self, base: SetForm) -> Iterator[Minus]:
+        """Members of a set that lack a relation of others."""
+        for step, having in self._having(base).items():
+            if 0 < having < len(self._members(base)):
+                yield Minus(base, Join(_back((step,)), Join((step,), base)))
 
     def _hops(self, base: SetForm) -> dict[Hop, Edges]:
         """The facts of a set's members by hop; none if they are too many."""
@@ -444,6 +463,18 @@ class Enumerator:
                         yield Compare(op, path, first, second)
                     yield Difference(path, first, second)
 
+    def _relatives(self, bases: Iterable[SetForm]) -> Iterator[SetForm]:
+        """Members of a set whose value is above or below that of a mentioned entity: "who is younger than Ann"."""
+        if self.asked.operators.isdisjoint({"more", "less"}) or self.asked.values:
+            return
+        own = [Entities((thing,)) for thing in self.things if not self.facts.is_value(thing)]
+        kinds = {kind for thing in self.things for kind in self.facts.classes(thing)}
+        for base in dict.fromkeys([*bases, *(Class((kind,)) for kind in sorted(kinds))]):
+            scales = self.scales(base) if isinstance(base, Class | And) and own else {}
+            for single in own:
+                for path, unit in self.scales(single).keys() & scales.keys() if scales else ():
+                    yield from (Relative(op, path, single, base) for op in (">", "<"))
+
     def scales(self, base: SetForm) -> dict[tuple[Path, str], int]:
         """Paths from members of a set to values, each with the unit of the values and the number of members that have a
         value."""
@@ -457,6 +488,8 @@ class Enumerator:
         things: dict[Hop, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
         for step, edges in self._hops(base).items():
             if not step.forward:
+                if few and not facts.is_type(step.relation):
+                    self._see_nodes(things[step], edges)
                 continue
             ends, inverse = np.unique(edges.tail, return_inverse=True)
             facts.name_all(ends.tolist())
@@ -490,13 +523,20 @@ class Enumerator:
         # short paths that most members have are most likely to be asked about
         return {key: len(entities) for key, entities in ordered[:MAX_SCALES]}
 
+    def _see_nodes(self, leading: dict[int, list[int]], edges: Edges) -> None:
+        """Nameless nodes that point to the members of a set, such as the events that a thing took part in."""
+        self.facts.fetch((e for e in edges.head.tolist() if self.facts.may_be_nameless(e)), MAX_ONWARD)
+        for node, entity in zip(edges.head.tolist(), edges.tail.tolist(), strict=True):
+            if self.facts.is_nameless(node):
+                leading[node].append(entity)
+
     def _filters(self, base: SetForm) -> Iterator[SetForm]:
         """Filters: members whose value satisfies a comparison with a value in the question, or is true or false."""
         if any(map(self.facts.is_value, entities(base))):  # the set is already reached from a value
             return
         yield from self._truth_filters(base)
         met = {value for part in parts(base) if isinstance(part, Filter) for value in part.values}
-        counts = [text for text in self.asked.values if text.isdecimal() and text not in met]
+        counts = [text for text in self.asked.compared if text.isdecimal() and text not in met]
         for step in self._repeated(base) if counts else ():
             yield from (Filter(op, (step,), (n,), base, True) for n in counts for op in self._comparators(n))
         for (path, unit), _ in self.scales(base).items() if self.asked.values else ():

@@ -35,6 +35,7 @@ from kgqa.qa.logical_forms.language import (
     Join,
     Minus,
     Path,
+    Relative,
     SetForm,
 )
 from kgqa.types import NO, YES, Edges, Ints
@@ -208,6 +209,8 @@ def _members(facts: GraphFacts, form: SetForm) -> Members:
             distinct, inverse = _distinct(facts, ends)
             fits = np.array([holds(facts, end, path, op, limits) for end in distinct], dtype=bool)
             return _chosen(members(facts, source), ends, fits[inverse])
+        case Relative(op, path, other, source):
+            return _relative(facts, op, path, other, source)
         case Extreme(largest, path, source, rank, counted):
             return _extreme(facts, largest, path, source, rank, counted)
     raise TypeError(form)
@@ -295,6 +298,22 @@ def amounts(facts: GraphFacts, source: SetForm, path: Path) -> NDArray[np.float6
         found = np.array([value.amount for value in values if value is not None])[inverse]
         facts.amounts_of[source, path] = found
     return found
+
+
+def _relative(facts: GraphFacts, op: Comparator, path: Path, other: SetForm, source: SetForm) -> Members:
+    """Entities with a value that compares with the value of another one, which is the only one."""
+    limits = np.unique(amounts(facts, other, path))
+    numbers, ends = amounts(facts, source, path), ends_of(facts, source, path)
+    both = ends_of(facts, other, path).end.tolist() + ends.end.tolist()
+    # kilograms and metres have no common order
+    units = {same_unit(value.unit) for end in both if (value := facts.value(end, path[-1].relation))}
+    if len(limits) != 1 or len(units) > 1:
+        raise TooManyFacts
+    fits = np.array([_HOLDS[op](number, limits[0]) for number in numbers.tolist()], dtype=bool)
+    found = _chosen(members(facts, source), ends, fits)
+    own = ends_of(facts, other, path).rows(0)
+    left_out = members(facts, other)
+    return {entity: (*rows, *own) for entity, rows in found.items() if entity not in left_out}
 
 
 def _extreme(

@@ -11,7 +11,7 @@ import numpy as np
 from rapidfuzz import fuzz, process
 
 from kgqa.graph.linking.label_keys import noun_of
-from kgqa.graph.linking.normalize import STOP_WORDS, lemma, split_local_name
+from kgqa.graph.linking.normalize import STOP_WORDS, is_known, lemma, split_local_name
 from kgqa.graph.relation_types import is_type_relation
 from kgqa.qa.logical_forms.graph_facts import GraphFacts
 from kgqa.qa.logical_forms.language import Form, parse, quoted, show
@@ -233,6 +233,8 @@ class GraphIndex:
         found = process.extract(low, self._known, scorer=fuzz.ratio, score_cutoff=SIMILAR, limit=None)
         # only the most similar words: others are different words
         near = [known for known, score, _ in found if len(known) >= _LONG_ENOUGH and score == found[0][1]]
+        if word.islower() and is_known(low):  # "frith" may be a misspelt "Firth", "hotter" is no "potter"
+            near = [known for known in near if known[0] == low[0]]
         return {entity for known in near for entity in self._of_word[known]}
 
     def _is_head(self, words: Sequence[tuple[str, int, int]], entities: set[int]) -> bool:

@@ -94,6 +94,17 @@ class Filter(SetForm):
 
 
 @dataclass(frozen=True, slots=True)
+class Relative(SetForm):
+    """The members of a set, except `other`, with a value for which the comparison with the value of another entity
+    holds."""
+
+    op: Comparator
+    path: Path
+    other: SetForm
+    source: SetForm
+
+
+@dataclass(frozen=True, slots=True)
 class Extreme(SetForm):
     """The members of a set with the largest or smallest value, or count of what a path leads to; or the `rank`-th."""
 
@@ -208,6 +219,8 @@ def show(form: Form, entity: Callable[[int], str], relation: Callable[[int], str
             case Filter(op, steps, values, source, counted):
                 limits = " ".join(map(quoted, values))
                 return f"(FILTER {op} {scale(steps, counted)} {limits} {of(source)})"
+            case Relative(op, steps, other, source):
+                return f"(FILTER {op} {path(steps)} (VALUES {path(steps)} {of(other)}) {of(source)})"
             case Extreme(largest, steps, source, rank, counted):
                 return (
                     f"(ARG{'MAX' if largest else 'MIN'} {scale(steps, counted)} {of(source)}"
@@ -310,6 +323,11 @@ def parse(text: str, entity: Callable[[str], int], relation: Callable[[str], int
                 return And(of_set(left), of_set(["AND", *more]))
             case ("MINUS", [left, right]):
                 return Minus(of_set(left), of_set(right))
+            case ("FILTER", [op, along, [*_] as other, source]) if op in COMPARATORS[:5]:
+                steps, single = values(other)
+                if path(along) != steps:
+                    raise fail("a set is compared with another by the same relation")
+                return Relative(op, steps, single, of_set(source))
             case ("FILTER", [op, along, *limits, source]) if op in COMPARATORS and limits:
                 if len(limits) != (2 if op == "between" else 1):
                     raise fail("FILTER takes one value, between takes two")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -63,6 +63,8 @@ _REQUEST = re.compile(
 )
 _WHICH = re.compile(r"\b(?:which|what)\s+(?:of the\s+)?$", re.IGNORECASE)
 _WHICH_NOUN = re.compile(r"\b(?:which|what)\s+(?:of the\s+)?([^\W\d_]+)", re.IGNORECASE)
+_MATERIAL = re.compile(r"\b(wood|gold|wool(?=l?en)|silk|oak|earth|lead|ash|beech|birch|flax)l?en\b", re.IGNORECASE)
+_IN_MONTH = re.compile(rf"\b(?:in|of|during) ({_MONTH})\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 
@@ -99,6 +101,10 @@ class _Operators(NamedTuple):
     ranks: dict[str, int]
     anything: frozenset[str]
     """Placeholders such as "anything"."""
+    ends: dict[str, dict[bool, re.Pattern[str]]]
+    """By the kind of values: words that ask for the largest, and for the smallest."""
+    attributes: dict[str, str]
+    """What an adjective measures, by its base form."""
     opposites: dict[str, tuple[int, int]]
     """Words that exclude each other, by their group and their place in it."""
 
@@ -129,7 +135,13 @@ def _operators() -> _Operators:
         for word in alike.split()
     }
     anything = frozenset(rows["anything"]["words"].split())
-    return _Operators(patterns, beside, comparators, numbers, ranks, anything, opposites)
+    ends = {
+        kind: {large: re.compile(row[key], re.IGNORECASE) for large, key in ((True, "largest"), (False, "smallest"))}
+        for kind, row in rows["ends"].items()
+    }
+    return _Operators(
+        patterns, beside, comparators, numbers, ranks, anything, ends, rows["attributes"], opposites
+    )
 
 
 def question_mentions(
@@ -169,6 +181,12 @@ def question_mentions(
         if (kinds := index.classes_called(word[0].lower()))
         and not any(m.start < word.end() and word.start() < m.end for m in found)
     ]
+    found += [
+        QuestionMention(start, end, tuple(entities[:MAX_NAMED].tolist()))
+        for start, end, spelling in _other_spellings(text)
+        for entities in linker.graph.find([spelling])
+        if len(entities) and not any(m.start < end and start < m.end for m in found)
+    ]
     found.sort()
     if question.passage_text and all(facts.is_class(e) for mention in found for e in mention.entities):
         found += [m._replace(start=-1, end=-1) for m in _mentioned(linker, question.passage_text)]
@@ -186,6 +204,17 @@ def question_mentions(
     values = (*compared, *(str(rank) for rank in ranks[:1]))
     rank = ranks[0] if ranks else 1
     return QuestionMentions(text, tuple(dict.fromkeys(found)), values, frozenset(operators), rank, compared)
+
+
+def _other_spellings(text: str) -> list[tuple[int, int, str]]:
+    """Spans of a text that may mean a name of another spelling: of a material, or a month in lower case.
+
+    >>> _other_spellings("a wooden boat built in may")
+    [(2, 8, 'wood'), (23, 26, 'May')]
+    """
+    materials = ((m.start(), m.end(), m[1].lower()) for m in _MATERIAL.finditer(text))
+    months = ((m.start(1), m.end(1), m[1].capitalize()) for m in _IN_MONTH.finditer(text) if m[1].islower())
+    return [*materials, *months]
 
 
 def _bearer(facts: GraphFacts, mention: QuestionMention, text: str) -> QuestionMention:
@@ -251,6 +280,44 @@ def opposed(question: str, relation: str) -> bool:
     )
 
 
+@lru_cache(maxsize=10_000)
+def operators_said(label: str) -> frozenset[str]:
+    """The operators that the label of a relation already has, "rank" among them: its values need none of their own.
+
+    >>> sorted(operators_said("second place")), sorted(operators_said("average depth")), operators_said("owner")
+    (['extreme', 'rank'], ['average'], frozenset())
+    """
+    table = _operators()
+    said = {name for name, pattern in table.words.items() if pattern.search(label)} - {"count", "truth"}
+    ordinal = "second" in said or not table.ranks.keys().isdisjoint(label.lower().split())
+    return frozenset(said | {"extreme", "rank"} if ordinal else said)
+
+
+@lru_cache(maxsize=1000)
+def end_asked(text: str, unit: str) -> bool | None:
+    """Whether the superlatives or comparatives of a text ask for the largest values (True) or the smallest; None if
+    they leave it open. The oldest has the earliest date, the fastest the shortest time.
+
+    >>> end_asked("Which is the oldest?", "date"), end_asked("Which is the cheapest?", "eur"), end_asked("A list?", "")
+    (False, False, None)
+    """
+    table = _operators().ends
+    asked = {large for large, words in table.get(unit, table["number"]).items() if words.search(text)}
+    return asked.pop() if len(asked) == 1 else None
+
+
+@lru_cache(maxsize=1000)
+def attributes_asked(text: str) -> str:
+    """What the adjectives of a text measure, in words that relations are called by.
+
+    >>> attributes_asked("Which river is the deepest?")
+    'depth'
+    """
+    table = _operators().attributes
+    found = (lemma(word.lower()) for word in _WORD.findall(text))
+    return " ".join(table[word] for word in dict.fromkeys(found) if word in table)
+
+
 def class_asked(facts: GraphFacts, asked: QuestionMentions) -> tuple[int, ...]:
     """The classes of the expected answer: "island" in "Which island does it leave from?"; none if the class only
     modifies what is asked, as in "Which island's port" or "Which ferry captain"."""
@@ -271,7 +338,12 @@ def asks_other_noun(facts: GraphFacts, asked: QuestionMentions) -> bool:
     if match is None or match[1].lower() in STOP_WORDS:  # "what is", "what does"
         return False
     kinds = [m for m in asked.mentions if all(map(facts.is_class, m.entities))]
-    return not any(match.start(1) - 1 <= m.start <= match.end(1) + 20 for m in kinds)
+    between = (asked.text[match.end(1) : m.start].lower() for m in kinds if m.start > match.start(1))
+    alone = any(abs(m.start - match.start(1)) <= 1 for m in kinds)
+    # "which old boats", but not "which members own a boat"
+    return not alone and all(
+        len(text) > 20 or not STOP_WORDS.isdisjoint(word for word, _, _ in words(text)) for text in between
+    )
 
 
 def _is_literal(facts: GraphFacts, mention: QuestionMention) -> bool:

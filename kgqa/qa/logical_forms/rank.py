@@ -18,7 +18,7 @@ from torch import Tensor
 
 from kgqa.language.overlap import overlap
 from kgqa.language.values import value_asked
-from kgqa.qa.logical_forms.execute import Result, class_counted, execute, members
+from kgqa.qa.logical_forms.execute import Result, class_counted, execute, first_end, members
 from kgqa.qa.logical_forms.graph_facts import GraphFacts, TooManyFacts
 from kgqa.qa.logical_forms.language import (
     Aggregate,
@@ -38,7 +38,15 @@ from kgqa.qa.logical_forms.language import (
     parts,
     paths,
 )
-from kgqa.qa.logical_forms.mentions import QuestionMentions, class_asked, opposed, rest_of
+from kgqa.qa.logical_forms.mentions import (
+    QuestionMentions,
+    attributes_asked,
+    class_asked,
+    end_asked,
+    operators_said,
+    opposed,
+    rest_of,
+)
 from kgqa.qa.logical_forms.verbalize import Verbalizer
 from kgqa.types import InputError, first_line
 
@@ -61,7 +69,8 @@ _OTHER = 1.0
 _UNFIT = 4.0
 """Cost of a value whose kind does not match the question word: metres for "when", a date for "how tall"."""
 _OPPOSED = 3.0
-"""Cost of a relation with a word that excludes one of the question: "last" for "next"."""
+"""Cost of a relation with a word that excludes one of the question ("last" for "next"), and of the other end of a scale
+(the largest for the cheapest)."""
 _FEW = 30
 """Number of members of a result that are examined, and of facts of each."""
 _SIMPLE = 0.01
@@ -167,9 +176,10 @@ def _closeness(
         else facts.aspect(~r)
         for r in dict.fromkeys(r for form in forms for r in _used(facts, form))
     }
+    named = f"{rest} {attributes_asked(rest)}"
     near = similarity(rest, list(texts.values())) if similarity is not None and texts else [0.0] * len(texts)
     return {
-        r: ((overlap(rest, text) + overlap(text, rest)) / 2, _NEAR * cosine)
+        r: ((overlap(named, text) + overlap(text, rest)) / 2, _NEAR * cosine)
         for (r, text), cosine in zip(texts.items(), near, strict=True)
     }
 
@@ -177,11 +187,14 @@ def _closeness(
 def _used(facts: GraphFacts, form: Form) -> list[int]:
     """The relations of a form, with repetitions, and `~entity` for each event or measurement that is named after
     another entity."""
-    relations = [step.relation for path in paths(form) for step in path]
     return [
-        *relations,
+        *_relations(form),
         *(~part.ids[0] for part in parts(form) if isinstance(part, Entities) and facts.aspect(part.ids[0])),
     ]
+
+
+def _relations(form: Form) -> list[int]:
+    return [step.relation for path in paths(form) for step in path]
 
 
 def _score(facts: GraphFacts, form: Form, close: dict[int, tuple[float, float]], mean: float) -> float:
@@ -192,7 +205,7 @@ def _score(facts: GraphFacts, form: Form, close: dict[int, tuple[float, float]],
 
 def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
     """Cost of what a form leaves out of a question or adds to it; 0 if it asks for exactly the same."""
-    inside = list(parts(form))
+    inside, rest = list(parts(form)), rest_of(asked)
     types = {type(part) for part in inside}
     named = set(entities(form))
     counted = (class_counted(facts, p) for p in inside if isinstance(p, Extreme | Filter) and p.counted)
@@ -207,7 +220,9 @@ def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
             cost += _MISSED * (
                 0.3 if literal else _CLASS if all(map(facts.is_class, mention.entities)) else 1.0
             )
-    if asked.values and not values and not types & {Extreme}:
+    said = set().union(*(operators_said(facts.graph.relations[r].label) for r in _relations(form)))
+    rank = 1 if "rank" in said else asked.rank
+    if asked.values and not values and not types & {Extreme} and "rank" not in said:
         cost += _MISSED * 0.6
     implied = {p.source.source for p in inside if isinstance(p, Join) and isinstance(p.source, Filter)}
     for kinds in (part.ids for part in inside if isinstance(part, Class) and part not in implied):
@@ -215,20 +230,38 @@ def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
             cost += _UNNAMED
     number = isinstance(form, Join) and form.path[-1].forward and facts.is_count(form.path[-1].relation)
     for operator in asked.operators - ({"count"} if number else set()):
-        if operator in _MET_BY and not types & _MET_BY[operator]:
+        if operator in _MET_BY and not types & _MET_BY[operator] and operator not in said:
             cost += _MISSED * _WEIGHTS.get(operator, 1.0)
     for part in inside:
         if type(part) in _ASKED_BY and asked.operators.isdisjoint(_ASKED_BY[type(part)]):
             cost += _UNASKED
         if isinstance(part, Aggregate) and not _AGGREGATED_BY[part.kind] & asked.operators:
             cost += _UNASKED
-        if isinstance(part, Extreme) and part.rank != asked.rank:
+        if isinstance(part, Extreme) and part.rank != rank:
             cost += _UNASKED
+        if isinstance(part, Extreme | Aggregate | Compare) and _is_other_end(facts, rest, part):
+            cost += _OPPOSED
     if isinstance(form, Count | Aggregate | Difference) and asked.operators.isdisjoint(_NUMBERS):
         cost += _UNASKED * (value_asked(asked.text).kind == "thing")  # "who" does not ask for a number
     if isinstance(form, Exists | Compare) is not ("truth" in asked.operators):
         cost += _UNASKED
     return cost
+
+
+def _is_other_end(facts: GraphFacts, rest: str, form: Extreme | Aggregate | Compare) -> bool:
+    """Whether a form takes the largest where the question asks for the smallest, or the reverse."""
+    match form:
+        case Extreme(large, path, source, counted=counted):
+            end = None if counted else first_end(facts, source, path)
+        case Aggregate("MIN" | "MAX" as kind, path, source):
+            large, counted, end = kind == "MAX", False, first_end(facts, source, path)
+        case Compare("<" | ">" as op, path, source):
+            large, counted, end = op == ">", False, first_end(facts, source, path)
+        case _:
+            return False
+    value = None if end is None else facts.value(end, path[-1].relation)
+    asked = end_asked(rest, value.unit) if value else end_asked(rest, "") if counted else None
+    return asked is not None and asked is not large
 
 
 def _implied(facts: GraphFacts, asked: QuestionMentions, form: Form, result: Result) -> float:

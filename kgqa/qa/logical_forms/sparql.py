@@ -44,6 +44,7 @@ from kgqa.qa.logical_forms.language import (
     Join,
     Minus,
     Path,
+    Relative,
     SetForm,
 )
 from kgqa.types import NO, YES
@@ -185,6 +186,22 @@ class _Query:
                     *self.lines(source, x),
                     self.triple(x, path, value),
                     f"FILTER({condition.format(value)})",
+                ]
+            case Relative(op, path, other, source):
+                try:
+                    members(self.facts, form)  # raises where there is no order
+                    number, _ = self._number(
+                        [*ends_of(self.facts, source, path).end, *ends_of(self.facts, other, path).end], path
+                    )
+                except _NoQueryError:
+                    return [self.listed(x, members(self.facts, form))]
+                value, again, limit = self.new("v"), self.new(), self.new("v")
+                return [
+                    *self.lines(source, x),
+                    self.triple(x, path, value),
+                    *self.lines(other, again),
+                    self.triple(again, path, limit),
+                    f"FILTER({number.format(value)} {op} {number.format(limit)} && {x} != {again})",
                 ]
             case Extreme(largest, path, source, rank, counted):
                 order = f"{'DESC' if largest else 'ASC'}"

@@ -28,6 +28,7 @@ from kgqa.qa.logical_forms.language import (
     Join,
     Minus,
     Path,
+    Relative,
     SetForm,
 )
 from kgqa.qa.logical_forms.wording import Wording, wording_of
@@ -96,7 +97,7 @@ class Verbalizer:
                 least = "earliest" if kind == "MIN" else "latest"
                 dated = kind in ("MIN", "MAX") and self._is_date(path, source)
                 start = f"the {least}" if dated else _AGGREGATES[kind]
-                return f"{start} {self.property(path)} of {self.noun(source)}"
+                return f"{start} {self.property(path, source)} of {self.noun(source)}"
             case Exists(And(Entities() as thing, other)):
                 return f"whether {self.noun(thing)} is among {self.noun(other)}"
             case Exists(Filter(path=path, source=Entities() as thing) as form):
@@ -109,9 +110,9 @@ class Verbalizer:
                 many = isinstance(source, Class | And)
                 return f"whether there {'are' if many else 'is'} {self.noun(source, 'anything')}"
             case Compare(op, path, left, right):
-                signs = _TIMES if self._is_date(path, left) else _SIGNS
-                return self._whether(path, left, f"{signs[op]} {self.noun(right)}") or (
-                    f"whether the {self.property(path)} of {self.noun(left)} is {_SIGNS[op]} that of {self.noun(right)}"
+                sign = self._sign(op, path, left)
+                return self._whether(path, left, f"{sign} {self.noun(right)}") or (
+                    f"whether the {self.property(path)} of {self.noun(left)} is {sign} that of {self.noun(right)}"
                 )
             case Difference(path, left, right):
                 noun_phrase = self.property(path)
@@ -119,6 +120,9 @@ class Verbalizer:
                     f"the difference between the {noun_phrase} of {self.noun(left)} and of {self.noun(right)}"
                 )
         raise TypeError(form)
+
+    def _sign(self, op: str, path: Path, source: SetForm) -> str:
+        return (_TIMES if self._is_date(path, source) else _SIGNS)[op]
 
     def _whether(self, path: Path, thing: SetForm, compared: str) -> str:
         """A yes/no phrase about a value whose relation is a verb; "" if it is a noun."""
@@ -191,12 +195,19 @@ class Verbalizer:
             case Filter():
                 also = "and " if isinstance(form.source, Filter) else ""
                 return f"{self.noun(form.source, those)} {also}{self._filtered(form)}"
+            case Relative(op, path, other, source):
+                compared = f"{self._sign(op, path, source)} that of {self.noun(other)}"
+                return f"{self.noun(source, those)} whose {self.property(path, source)} is {compared}"
             case Extreme():
                 return self._extreme(form, those)
             case Minus(left, Join((back,), Join((step,), source))) if (
                 left == source and back.relation == step.relation
             ):
                 return f"{self.noun(left, those)} {self._lacking(step)}"
+            case Minus(Minus(base, _) as left, Join((back,), Join((step,), source))) if (
+                base == source and back.relation == step.relation
+            ):
+                return f"{self.noun(left, those)} and {self._lacking(step)}"
             case Minus(left, right):
                 return f"{self.noun(left, those)} except {self.noun(right, those)}"
         raise TypeError(form)
@@ -338,7 +349,7 @@ class Verbalizer:
         if form.op == "=" and form.values[0] in (YES, NO):
             return _affirmed(word, form.values[0] == YES)
         if len(form.path) > 1 or word.noun or not form.path[0].forward:
-            return f"whose {self.property(form.path)} is {compared}"
+            return f"whose {self.property(form.path, form.source)} is {compared}"
         if word.verb and not word.state:
             return f"that {word.verb_of_many} {compared}"
         state = word.undated if compared.split()[0] in _DATE_OPS.values() else word.state
@@ -368,7 +379,7 @@ class Verbalizer:
                 return f"{source} {word.undated or f'that {word.verb_of_many}'} {order}{best}"
             if word.verb:
                 return f"{source} that {word.verb_of_many} the {order}{'most' if form.largest else 'least'}"
-        return f"{source} with the {order}{best} {self.property(form.path)}"
+        return f"{source} with the {order}{best} {self.property(form.path, form.source)}"
 
     def _counted(self, form: Extreme | Filter, many: str, one: bool = False) -> str:
         """Modifier of entities by the number of their facts of a relation: the most, or `many`."""
@@ -392,12 +403,14 @@ class Verbalizer:
         dated = bool(compared_value(form.values[0]).date) and self._is_date(form.path, form.source)
         return f"{(_DATE_OPS if dated else _OPS)[form.op]} {form.values[0]}"
 
-    def property(self, path: Path) -> str:
+    def property(self, path: Path, source: SetForm | None = None) -> str:
         """A path of relations to a value: "top speed", "height of the driver", "height" of a quantity, "number of
-        pages"."""
+        pages", "date of the firing" where firings lead to the members of the set."""
         said = [step for step in path if not _VALUE.fullmatch(self._relation(step))] or path
         number = "number of " if wording_of(self._relation(said[-1])).is_number else ""
-        return number + " of the ".join(self._relation(step) for step in reversed(said))
+        node = "" if source is None or path[0].forward else self._node(path[:1], source)
+        named = [node if node and step == path[0] else self._relation(step) for step in said]
+        return number + " of the ".join(reversed(named))
 
     # ---- words
 
