@@ -42,12 +42,14 @@ from kgqa.qa.logical_forms.language import (
     parts,
 )
 from kgqa.qa.logical_forms.mentions import (
+    QuestionMention,
     QuestionMentions,
     asks_other_noun,
     asks_truth,
     class_asked,
     has_more_content,
     rest_of,
+    values_in,
 )
 from kgqa.qa.logical_forms.wording import wording_of
 from kgqa.types import NO, YES, Edges
@@ -103,6 +105,12 @@ class Enumerator:
         )
         self.unnamed = [*((kind,) for kind in others), *(kinds for kinds in alike if len(kinds) > 1)]
         self.largest = classes
+        self.counts = {
+            number: asked.text[m.start : m.end]
+            for m in asked.mentions
+            for number in _count_before(asked, m)
+            if m.entities[0] in self.classes
+        }
         self._rest, self._named_kinds = rest_of(asked), set(self.classes)
         self._scales: dict[SetForm, dict[tuple[Path, str], int]] = {}
 
@@ -541,6 +549,9 @@ class Enumerator:
             yield from (Filter(op, (step,), (n,), base, True) for n in counts for op in self._comparators(n))
         for (path, unit), _ in self.scales(base).items() if self.asked.values else ():
             fitting = [text for text in self.asked.values if text not in met and _fits(text, unit)]
+            label = self.facts.graph.relations[path[-1].relation].label
+            # "two boats" are no two metres, but may be what the number of boats is
+            fitting = [t for t in fitting if t not in self.counts or overlap(self.counts[t], label)]
             compared: list[tuple[Comparator, tuple[str, ...]]] = [
                 (op, (text,)) for text in fitting for op in self._comparators(text)
             ]
@@ -660,6 +671,12 @@ class Enumerator:
         some = list(self._members(form))[:FEW]
         self.facts.fetch(some, MAX_ONWARD)
         return any(not self._named_kinds.isdisjoint(self.facts.classes(end)) for end in some)
+
+
+def _count_before(asked: QuestionMentions, mention: QuestionMention) -> tuple[str, ...]:
+    """The number right before a mention: 2 in "at least two boats"; none if it is a year ("the 2021 races")."""
+    before = " ".join(asked.text[: max(mention.start, 0)].split()[-2:])
+    return tuple(text for text in values_in(before)[-1:] if text.isdecimal() and len(text) < 4)
 
 
 def _back(path: Path) -> Path:

@@ -7,6 +7,7 @@ probabilities are in the model card.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import chain, groupby
 from typing import Any, NamedTuple
@@ -33,6 +34,7 @@ from kgqa.qa.logical_forms.language import (
     Form,
     Join,
     Minus,
+    Relative,
     SetForm,
     entities,
     parts,
@@ -68,13 +70,14 @@ _OTHER = 1.0
 """Cost of a result without any instance of the expected class."""
 _UNFIT = 4.0
 """Cost of a value whose kind does not match the question word: metres for "when", a date for "how tall"."""
-_OPPOSED = 3.0
-"""Cost of a relation with a word that excludes one of the question ("last" for "next"), and of the other end of a scale
-(the largest for the cheapest)."""
+_OPPOSED, _OTHER_END = 8.0, 3.0
+"""Costs of a relation with a word that excludes one of the question ("last" for "next"), and of the other end of a
+scale (the largest for the cheapest)."""
 _FEW = 30
 """Number of members of a result that are examined, and of facts of each."""
 _SIMPLE = 0.01
 """Maximum cost of a form for a reserved place, above the lowest cost."""
+_DURATION = re.compile(r"\b(?:seconds?|minutes?|hours?|days?|weeks?|months?)\b", re.IGNORECASE)
 Similarity = Callable[[str, Sequence[str]], Sequence[float]]
 """Cosine similarities of a text to each of several others."""
 
@@ -225,6 +228,7 @@ def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
     if asked.values and not values and not types & {Extreme} and "rank" not in said:
         cost += _MISSED * 0.6
     implied = {p.source.source for p in inside if isinstance(p, Join) and isinstance(p.source, Filter)}
+    implied |= set() if class_asked(facts, asked) else {_denoted_class(form)}
     for kinds in (part.ids for part in inside if isinstance(part, Class) and part not in implied):
         if not any(set(kinds) <= set(mention.entities) for mention in asked.mentions):
             cost += _UNNAMED
@@ -240,12 +244,23 @@ def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
         if isinstance(part, Extreme) and part.rank != rank:
             cost += _UNASKED
         if isinstance(part, Extreme | Aggregate | Compare) and _is_other_end(facts, rest, part):
-            cost += _OPPOSED
+            cost += _OTHER_END
+        path = getattr(part, "path", ())
+        if len(path) > 1 and isinstance(part, Extreme | Aggregate | Filter) and not _is_named(facts, asked, rest, part):
+            cost += _UNASKED
     if isinstance(form, Count | Aggregate | Difference) and asked.operators.isdisjoint(_NUMBERS):
         cost += _UNASKED * (value_asked(asked.text).kind == "thing")  # "who" does not ask for a number
     if isinstance(form, Exists | Compare) is not ("truth" in asked.operators):
         cost += _UNASKED
     return cost
+
+
+def _denoted_class(form: Form) -> Form | None:
+    """The class whose members a form selects: "who" or "which members" need not name it."""
+    inner = form
+    while isinstance(inner, Filter | Relative | Extreme | Minus):
+        inner = inner.left if isinstance(inner, Minus) else inner.source
+    return inner if inner is not form else None
 
 
 def _is_other_end(facts: GraphFacts, rest: str, form: Extreme | Aggregate | Compare) -> bool:
@@ -260,8 +275,25 @@ def _is_other_end(facts: GraphFacts, rest: str, form: Extreme | Aggregate | Comp
         case _:
             return False
     value = None if end is None else facts.value(end, path[-1].relation)
-    asked = end_asked(rest, value.unit) if value else end_asked(rest, "") if counted else None
+    if value is None and not counted:
+        return False
+    unit = value.unit if value else ""
+    if not unit and not counted and _DURATION.search(facts.graph.relations[path[-1].relation].label):
+        unit = "time"
+    asked = end_asked(rest, unit)
     return asked is not None and asked is not large
+
+
+def _is_named(
+    facts: GraphFacts, asked: QuestionMentions, rest: str, form: Extreme | Aggregate | Filter
+) -> bool:
+    """Whether the question names the thing whose value is taken, by the relation that leads to it or by its class."""
+    relation = facts.graph.relations[form.path[0].relation]
+    if overlap(rest, f"{relation.label} {relation.words}"):
+        return True
+    end = first_end(facts, form.source, form.path[:1])
+    kinds = set() if end is None else set(facts.classes(end))
+    return any(not kinds.isdisjoint(mention.entities) for mention in asked.mentions)
 
 
 def _implied(facts: GraphFacts, asked: QuestionMentions, form: Form, result: Result) -> float:
@@ -302,8 +334,8 @@ def _are_others(facts: GraphFacts, result: Result, kinds: Sequence[int]) -> bool
 _MET_BY: dict[str, set[type]] = {
     "count": {Count, Aggregate, Difference},
     "negation": {Minus},
-    "more": {Filter, Compare, Difference, Extreme},
-    "less": {Filter, Compare, Difference, Extreme},
+    "more": {Filter, Relative, Compare, Difference, Extreme},
+    "less": {Filter, Relative, Compare, Difference, Extreme},
     "extreme": {Extreme, Aggregate},
     "average": {Aggregate},
     "sum": {Aggregate, Count},
@@ -318,6 +350,7 @@ _ASKED_BY: dict[type, set[str]] = {
     Extreme: {"extreme", "more", "less", "pair"},
     Difference: {"difference", "more", "less", "count", "pair"},
     Filter: {"more", "less", "between", "extreme"},
+    Relative: {"more", "less"},
 }
 _NUMBERS = frozenset({"count", "sum", "average", "difference"})
 _AGGREGATED_BY = {"SUM": {"sum", "count"}, "AVG": {"average"}, "MIN": {"extreme"}, "MAX": {"extreme"}}

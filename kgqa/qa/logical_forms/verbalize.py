@@ -203,11 +203,11 @@ class Verbalizer:
             case Minus(left, Join((back,), Join((step,), source))) if (
                 left == source and back.relation == step.relation
             ):
-                return f"{self.noun(left, those)} {self._lacking(step)}"
+                return f"{self.noun(left, those)} {self._lacking(step, source)}"
             case Minus(Minus(base, _) as left, Join((back,), Join((step,), source))) if (
                 base == source and back.relation == step.relation
             ):
-                return f"{self.noun(left, those)} and {self._lacking(step)}"
+                return f"{self.noun(left, those)} and {self._lacking(step, source)}"
             case Minus(left, right):
                 return f"{self.noun(left, those)} except {self.noun(right, those)}"
         raise TypeError(form)
@@ -355,14 +355,16 @@ class Verbalizer:
         state = word.undated if compared.split()[0] in _DATE_OPS.values() else word.state
         return f"whose {word.subject} is {state} {compared}" if word.subject else f"{state} {compared}"
 
-    def _lacking(self, step: Hop) -> str:
-        """Modifier of entities without a relation."""
-        word = self._wording(step)
+    def _lacking(self, step: Hop, others: SetForm) -> str:
+        """Modifier of entities without a relation that `others` have."""
+        word, end = self._wording(step), first_end(self.facts, others, (step,))
+        kinds = [] if end is None else self.facts.classes(end)
+        nothing = f"no {self._short(kinds[0]).lower()}" if kinds else "nothing"
         if word.noun:
-            return f"without any {word.noun}" if step.forward else f"that are the {word.noun} of nothing"
+            return f"without any {word.noun}" if step.forward else f"that are the {word.noun} of {nothing}"
         if word.verb:
-            return f"that {word.verb_of_many} nothing" if step.forward else f"that nothing {word.verb}"
-        return f"that are {word.state} nothing" if step.forward else f"that nothing is {word.state}"
+            return f"that {word.verb_of_many} nothing" if step.forward else f"that {nothing} {word.verb}"
+        return f"that are {word.state} nothing" if step.forward else f"that {nothing} is {word.state}"
 
     def _extreme(self, form: Extreme, those: str) -> str:
         source = self.noun(form.source, those)
