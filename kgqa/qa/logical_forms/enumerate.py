@@ -147,6 +147,7 @@ class Enumerator:
         derived = list(self._derived(bases))
         found += derived
         counted = (*bases, *relative, *(f for f in found if isinstance(f, Filter | Minus)))
+        counted = (*counted, *(form for form in own if isinstance(form, Join) and self._leads_down(form)))
         found += [Count(form) for form in counted if not self._are_values(form)]
         if asks_truth(self.asked.text):
             found = [form for form in found if isinstance(form, Exists | Compare)]
@@ -311,6 +312,11 @@ class Enumerator:
         }
         return [Join((step,), Entities((kind,))) for step in steps]
 
+    def _leads_down(self, form: Join) -> bool:
+        """Whether a set are the narrower classes of another."""
+        step = form.path[-1]
+        return not step.forward and self.facts.is_narrower(step.relation)
+
     def _is_populated(self, kinds: tuple[int, ...]) -> bool:
         """Whether some class has instances; if they are too many to fetch, whether the endpoint can count them."""
         try:
@@ -421,6 +427,12 @@ class Enumerator:
             # relations that others of its class have: the answer may be no
             for kind in self.facts.classes(thing):
                 yield from self._anything(thing, [(step,) for step in self._having(Class((kind,)))])
+        for narrow, wide in combinations(self.classes, 2):  # "Is brie a kind of cheese?"
+            below = [form for form in self._about_class(wide) if isinstance(form, Join) and self._leads_down(form)]
+            below += [Join(form.path, form) for form in below]
+            single = Entities((narrow,))
+            holding = [form for form in below if narrow in self._members(form)]
+            yield from (Exists(And(single, form)) for form in holding or below[:1])
         for form in sets:
             if isinstance(form, Join) and isinstance(form.source, Entities):
                 yield from self._anything(form.source.ids[0], [form.path])

@@ -116,7 +116,7 @@ def shortlist(
     # reserved places: the simplest forms that leave nothing out are always scored, however similar others seem
     plain = [n for n, form in enumerate(forms) if costs[n] <= least and sum(map(len, paths(form))) == 1]
     plain = sorted(plain, key=lambda n: -scores[n])[:MAX_PLAIN]
-    verbalizer = Verbalizer(facts, _alternative_labels(facts, asked))
+    verbalizer = Verbalizer(facts, _alternative_labels(facts, asked), "class" in rest.lower())
     found: dict[str, RankedForm] = {}
     denoted: dict[tuple[object, type], int] = {}
     wanted, kinds = value_asked(asked.text), class_asked(facts, asked)
@@ -243,7 +243,7 @@ def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
             cost += _UNASKED
         if isinstance(part, Extreme) and part.rank != rank:
             cost += _UNASKED
-        if isinstance(part, Extreme | Aggregate | Compare) and _is_other_end(facts, rest, part):
+        if isinstance(part, Extreme | Aggregate | Compare | Relative) and _is_other_end(facts, rest, part):
             cost += _OTHER_END
         path = getattr(part, "path", ())
         if len(path) > 1 and isinstance(part, Extreme | Aggregate | Filter) and not _is_named(facts, asked, rest, part):
@@ -263,14 +263,14 @@ def _denoted_class(form: Form) -> Form | None:
     return inner if inner is not form else None
 
 
-def _is_other_end(facts: GraphFacts, rest: str, form: Extreme | Aggregate | Compare) -> bool:
+def _is_other_end(facts: GraphFacts, rest: str, form: Extreme | Aggregate | Compare | Relative) -> bool:
     """Whether a form takes the largest where the question asks for the smallest, or the reverse."""
     match form:
         case Extreme(large, path, source, counted=counted):
             end = None if counted else first_end(facts, source, path)
         case Aggregate("MIN" | "MAX" as kind, path, source):
             large, counted, end = kind == "MAX", False, first_end(facts, source, path)
-        case Compare("<" | ">" as op, path, source):
+        case Compare("<" | ">" as op, path, source) | Relative("<" | ">" as op, path, _, source):
             large, counted, end = op == ">", False, first_end(facts, source, path)
         case _:
             return False

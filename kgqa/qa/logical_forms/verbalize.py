@@ -74,10 +74,13 @@ class Verbalizer:
     Args:
         facts: the graph.
         called: alternative labels, as used in the question.
+        classes: whether to speak of classes ("the subclasses of food") or, as most people do, of kinds.
     """
 
-    def __init__(self, facts: GraphFacts, called: Mapping[int, str] | None = None) -> None:
-        self.facts, self.called = facts, called or {}
+    def __init__(
+        self, facts: GraphFacts, called: Mapping[int, str] | None = None, classes: bool = False
+    ) -> None:
+        self.facts, self.called, self._classes = facts, called or {}, classes
 
     def phrase(self, form: Form) -> str:
         """The noun phrase of a form, without its result.
@@ -227,6 +230,9 @@ class Verbalizer:
             word, middle = self._wording(step), n < len(path) - 1
             if path[n + 1 : n + 2] == (step,) or (n and not middle and self._is_whole(path, source)):
                 continue  # the member of the membership, the value of the height
+            if said := self._of_class(step, word, noun_phrase):
+                noun_phrase = said
+                continue
             if is_event and step.forward and _TIME.fullmatch(word.noun):
                 dated = True
                 continue
@@ -267,6 +273,18 @@ class Verbalizer:
         if dated:
             return f"when {noun_phrase} was" if self._is_date(path, source) else f"the time of {noun_phrase}"
         return noun_phrase
+
+    def _of_class(self, step: Hop, word: Wording, noun_phrase: str) -> str:
+        """What an entity is an instance of, or which classes are narrower; "" for relations with a noun of their
+        own."""
+        if word.noun or not self.facts.is_type(step.relation):
+            return ""
+        if not self.facts.is_narrower(step.relation):
+            named = "class" if self._classes else "type"
+            return f"the {named} of {noun_phrase}" if step.forward else ""
+        if step.forward:
+            return f"the superclass of {noun_phrase}" if self._classes else f"what {noun_phrase} is a kind of"
+        return f"the {'subclasses' if self._classes else 'kinds'} of {noun_phrase}"
 
     def _event(self, form: SetForm) -> str:
         """A phrase for nameless nodes by the two things that they join: "the observation of ferritin of Ann", the thing
