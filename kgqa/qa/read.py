@@ -16,6 +16,7 @@ from kgqa.models.collation.collate import Collated
 from kgqa.models.collation.rows import Similarity
 from kgqa.models.load import LoadedReader
 from kgqa.models.reader import Scores
+from kgqa.qa.negated import as_read, inverted
 from kgqa.qa.state import HeadScores, QAState, QAStates, ScoredRow
 from kgqa.types import Candidate
 
@@ -29,10 +30,20 @@ def read(
     A question without a passage whose answer was computed is skipped.
     """
     wanted = [n for n, d in enumerate(states) if d.computed is None or d.question.passage_text]
-    found = dict(
-        zip(wanted, _read_all(tuple(states[n] for n in wanted), reader, graph_free, similarity), strict=True)
-    )
+    asked = tuple(replace(states[n], question=as_read(states[n].question)) for n in wanted)
+    found = {
+        n: _restored(states[n], state)
+        for n, state in zip(wanted, _read_all(asked, reader, graph_free, similarity), strict=True)
+    }
     return tuple(found[n] if n in found else d.spent(encode=0.0, reason=0.0) for n, d in enumerate(states))
+
+
+def _restored(asked: QAState, state: QAState) -> QAState:
+    if state.question == asked.question:
+        return state
+    return replace(
+        state, question=asked.question, scores=replace(state.scores, choices=inverted(state.scores.choices))
+    )
 
 
 def _read_all(

@@ -29,6 +29,7 @@ from kgqa.models.fact_map import GlossedEncoder, MappedEncoder
 from kgqa.models.load import LoadedReader
 from kgqa.qa.logical_forms.graph_index import GraphIndex
 from kgqa.qa.logical_forms.similarity import Similarity
+from kgqa.qa.negated import as_read
 from kgqa.qa.state import QAState, QAStates
 from kgqa.types import KnowledgeGraph, Question, Subgraph
 
@@ -205,7 +206,7 @@ def retrieve(states: QAStates, retriever: Retriever) -> QAStates:
     def retrieved(state: QAState) -> QAState:
         check_cancelled()
         begin, linker = time.perf_counter(), TimedLinker(retriever.linker)
-        subgraphs = retriever.retrieve(state.question, linker)
+        subgraphs = retriever.retrieve(as_read(state.question), linker)
         spent = time.perf_counter() - begin - linker.seconds
         return replace(state, subgraphs=subgraphs).spent(link=1000 * linker.seconds, retrieve=1000 * spent)
 
