@@ -55,5 +55,3 @@ def inverted(choices: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
     total = sum(inverse)
     turned = (replace(c, score=each / total) for c, each in zip(choices, inverse, strict=True))
     return tuple(sorted(turned, key=lambda choice: -choice.score))
-
-

@@ -42,14 +42,12 @@ from kgqa.qa.logical_forms.language import (
     parts,
 )
 from kgqa.qa.logical_forms.mentions import (
-    QuestionMention,
     QuestionMentions,
     asks_other_noun,
     asks_truth,
     class_asked,
     has_more_content,
     rest_of,
-    values_in,
 )
 from kgqa.qa.logical_forms.wording import wording_of
 from kgqa.types import NO, YES, Edges
@@ -62,6 +60,8 @@ MAX_COMPARED, MAX_FETCHED = 20_000, 2_000
 """Maximum size of a set whose members are compared by a value, in a local and in a remote graph."""
 MAX_NARROWED = 300
 """Maximum size of a class whose members are filtered by one condition and then compared."""
+MAX_NODES = 5
+"""Number of ends of a relation that are looked at to tell their kind."""
 MAX_SCALES = 24
 """Maximum number of relations by which a set's members are ordered."""
 _WHO = re.compile(r"\W*who(?:m|se)?\b", re.IGNORECASE)
@@ -105,12 +105,6 @@ class Enumerator:
         )
         self.unnamed = [*((kind,) for kind in others), *(kinds for kinds in alike if len(kinds) > 1)]
         self.largest = classes
-        self.counts = {
-            number: asked.text[m.start : m.end]
-            for m in asked.mentions
-            for number in _count_before(asked, m)
-            if m.entities[0] in self.classes
-        }
         self._rest, self._named_kinds = rest_of(asked), set(self.classes)
         self._scales: dict[SetForm, dict[tuple[Path, str], int]] = {}
 
@@ -133,7 +127,7 @@ class Enumerator:
         unnamed: list[SetForm] = [kind for kind in map(Class, self.unnamed) if len(self._members(kind)) > 1]
         bases += unnamed
         bases += [form for kind in classes or unnamed for form in self._narrowed(kind)]
-        relative = list(self._relatives(bases))
+        relative = list(self._relatives([*classes, *narrowed]))
         values = [] if self.things or self.classes else list(self._values())
         found: list[Form] = [
             *sets, *own, *narrowed, *both, *unnamed, *values, *map(Count, values), *relative
@@ -148,7 +142,7 @@ class Enumerator:
         found += derived
         counted = (*bases, *relative, *(f for f in found if isinstance(f, Filter | Minus)))
         counted = (*counted, *(form for form in own if isinstance(form, Join) and self._leads_down(form)))
-        found += [Count(form) for form in counted if not self._are_values(form)]
+        found += [Count(f) for f in counted if not (isinstance(f, Join) and self._are_values(f))]
         if asks_truth(self.asked.text):
             found = [form for form in found if isinstance(form, Exists | Compare)]
         # "What is a tern?" asks for the facts about it, not for its instances
@@ -203,7 +197,9 @@ class Enumerator:
     def _are_values(self, form: SetForm) -> bool:
         """Whether all members are numbers or dates, of which nobody asks how many there are."""
         reached = list(self._members(form))
-        return bool(reached) and all(self.facts.value(end) is not None for end in reached[:FEW])
+        return bool(reached) and all(
+            self.facts.value(end) is not None and "://" not in self.facts.name(end) for end in reached[:FEW]
+        )
 
     def _says_names(self, form: Form) -> bool:
         """Whether some member of a set has a name, or all members are in a class that the question mentions."""
@@ -428,7 +424,9 @@ class Enumerator:
             for kind in self.facts.classes(thing):
                 yield from self._anything(thing, [(step,) for step in self._having(Class((kind,)))])
         for narrow, wide in combinations(self.classes, 2):  # "Is brie a kind of cheese?"
-            below = [form for form in self._about_class(wide) if isinstance(form, Join) and self._leads_down(form)]
+            below = [
+                form for form in self._about_class(wide) if isinstance(form, Join) and self._leads_down(form)
+            ]
             below += [Join(form.path, form) for form in below]
             single = Entities((narrow,))
             holding = [form for form in below if narrow in self._members(form)]
@@ -485,12 +483,14 @@ class Enumerator:
 
     def _relatives(self, bases: Iterable[SetForm]) -> Iterator[SetForm]:
         """Members of a set whose value is above or below that of a mentioned entity: "who is younger than Ann"."""
-        if self.asked.operators.isdisjoint({"more", "less"}) or self.asked.values:
+        asked, own = self.asked, [Entities((e,)) for e in self.things if not self.facts.is_value(e)]
+        if asked.operators.isdisjoint({"more", "less"}) or asked.values or "truth" in asked.operators:
             return
-        own = [Entities((thing,)) for thing in self.things if not self.facts.is_value(thing)]
-        kinds = {kind for thing in self.things for kind in self.facts.classes(thing)}
-        for base in dict.fromkeys([*bases, *(Class((kind,)) for kind in sorted(kinds))]):
-            scales = self.scales(base) if isinstance(base, Class | And) and own else {}
+        # two things of a set are compared with one another
+        kinds = self.facts.classes(own[0].ids[0]) if len(own) == 1 else []
+        for base in dict.fromkeys([*bases, *(Class((kind,)) for kind in kinds)]):
+            among = [single for single in own if single.ids[0] in self._members(base)]
+            scales = self.scales(base) if own and len(among) < 2 else {}
             for single in own:
                 for path, unit in self.scales(single).keys() & scales.keys() if scales else ():
                     yield from (Relative(op, path, single, base) for op in (">", "<"))
@@ -545,10 +545,10 @@ class Enumerator:
 
     def _see_nodes(self, leading: dict[int, list[int]], edges: Edges) -> None:
         """Nameless nodes that point to the members of a set, such as the events that a thing took part in."""
-        self.facts.fetch((e for e in edges.head.tolist() if self.facts.may_be_nameless(e)), MAX_ONWARD)
-        for node, entity in zip(edges.head.tolist(), edges.tail.tolist(), strict=True):
-            if self.facts.is_nameless(node):
-                leading[node].append(entity)
+        if any(map(self.facts.is_nameless, edges.head[:MAX_NODES].tolist())):
+            for node, entity in zip(edges.head.tolist(), edges.tail.tolist(), strict=True):
+                if self.facts.is_nameless(node):
+                    leading[node].append(entity)
 
     def _filters(self, base: SetForm) -> Iterator[SetForm]:
         """Filters: members whose value satisfies a comparison with a value in the question, or is true or false."""
@@ -561,9 +561,6 @@ class Enumerator:
             yield from (Filter(op, (step,), (n,), base, True) for n in counts for op in self._comparators(n))
         for (path, unit), _ in self.scales(base).items() if self.asked.values else ():
             fitting = [text for text in self.asked.values if text not in met and _fits(text, unit)]
-            label = self.facts.graph.relations[path[-1].relation].label
-            # "two boats" are no two metres, but may be what the number of boats is
-            fitting = [t for t in fitting if t not in self.counts or overlap(self.counts[t], label)]
             compared: list[tuple[Comparator, tuple[str, ...]]] = [
                 (op, (text,)) for text in fitting for op in self._comparators(text)
             ]
@@ -626,7 +623,12 @@ class Enumerator:
             if "truth" in operators:
                 yield from (Exists(f) for f in self._filters(base))
             for form in filtered:
-                yield from self._beyond(form)
+                unasked = (
+                    isinstance(form, Filter)
+                    and form.values[0] in (YES, NO)
+                    and not self._is_said(form.path[0])
+                )
+                yield from () if unasked else self._beyond(form)
             if size < 2:
                 continue
             extremes: list[Extreme] = []
@@ -664,7 +666,10 @@ class Enumerator:
             self.facts.fetch(reached, MAX_ONWARD)
             paths = dict.fromkeys(path for entity in reached for path in self._reached(entity, entity))
         elif len(reached) <= MAX_MIDDLES:
-            paths = dict.fromkeys((step,) for step in self._having(form) if self._is_named(Join((step,), form)))
+            named = (
+                step for step, edges in self._hops(form).items() if self._is_named(step, _ends(step, edges))
+            )
+            paths = dict.fromkeys((step,) for step in named)
         else:
             return
         own = _back(form.path) if isinstance(form, Join) else getattr(form, "path", ())
@@ -672,23 +677,27 @@ class Enumerator:
             if path == own or self.facts.is_type(path[0].relation):
                 continue
             yield (onward := Join(path, form))
-            if not ends_here and self._is_named(onward):
+            if not ends_here and self._is_named(path[-1], self._members(onward)):
                 yield from self._beyond(onward, ends_here=True)
 
-    def _is_named(self, form: Join) -> bool:
-        """Whether the question names the last relation of a set, or the class of what it leads to."""
-        relation = self.facts.graph.relations[form.path[-1].relation]
-        if overlap(self._rest, f"{relation.label} {relation.words}"):
-            return True
-        some = list(self._members(form))[:FEW]
+    def _is_said(self, step: Hop) -> bool:
+        """Whether the question has a word of a relation."""
+        relation = self.facts.graph.relations[step.relation]
+        return overlap(self._rest, f"{relation.label} {relation.words}") > 0
+
+    def _is_named(self, step: Hop, ends: Collection[int]) -> bool:
+        """Whether the question names a relation, or the class of what it leads to."""
+        if self.facts.is_type(step.relation) or self._is_said(step):
+            return not self.facts.is_type(step.relation)
+        some = list(islice(ends, MAX_NODES)) if self._named_kinds else []
         self.facts.fetch(some, MAX_ONWARD)
         return any(not self._named_kinds.isdisjoint(self.facts.classes(end)) for end in some)
 
 
-def _count_before(asked: QuestionMentions, mention: QuestionMention) -> tuple[str, ...]:
-    """The number right before a mention: 2 in "at least two boats"; none if it is a year ("the 2021 races")."""
-    before = " ".join(asked.text[: max(mention.start, 0)].split()[-2:])
-    return tuple(text for text in values_in(before)[-1:] if text.isdecimal() and len(text) < 4)
+def _ends(step: Hop, edges: Edges) -> list[int]:
+    """What the facts of a hop lead to."""
+    ends: list[int] = (edges.tail if step.forward else edges.head).tolist()
+    return ends
 
 
 def _back(path: Path) -> Path:

@@ -304,12 +304,13 @@ def _relative(facts: GraphFacts, op: Comparator, path: Path, other: SetForm, sou
     """Entities with a value that compares with the value of another one, which is the only one."""
     limits = np.unique(amounts(facts, other, path))
     numbers, ends = amounts(facts, source, path), ends_of(facts, source, path)
-    both = ends_of(facts, other, path).end.tolist() + ends.end.tolist()
-    # kilograms and metres have no common order
-    units = {same_unit(value.unit) for end in both if (value := facts.value(end, path[-1].relation))}
+    first = (*ends_of(facts, other, path).end[:1].tolist(), *ends.end[:1].tolist())
+    # each set has one unit, or no order
+    units = {same_unit(value.unit) for end in first if (value := facts.value(end, path[-1].relation))}
     if len(limits) != 1 or len(units) > 1:
         raise TooManyFacts
-    fits = np.array([_HOLDS[op](number, limits[0]) for number in numbers.tolist()], dtype=bool)
+    holds = _HOLDS[op]
+    fits = np.array([holds(number, limits[0]) for number in numbers.tolist()], dtype=bool)
     found = _chosen(members(facts, source), ends, fits)
     own = ends_of(facts, other, path).rows(0)
     left_out = members(facts, other)

@@ -63,7 +63,9 @@ _REQUEST = re.compile(
 )
 _WHICH = re.compile(r"\b(?:which|what)\s+(?:of the\s+)?$", re.IGNORECASE)
 _WHICH_NOUN = re.compile(r"\b(?:which|what)\s+(?:of the\s+)?([^\W\d_]+)", re.IGNORECASE)
-_MATERIAL = re.compile(r"\b(wood|gold|wool(?=l?en)|silk|oak|earth|lead|ash|beech|birch|flax)l?en\b", re.IGNORECASE)
+_MATERIAL = re.compile(
+    r"\b(wood|gold|wool(?=l?en)|silk|oak|earth|lead|ash|beech|birch|flax)l?en\b", re.IGNORECASE
+)
 _IN_MONTH = re.compile(rf"\b(?:in|of|during) ({_MONTH})\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
@@ -136,7 +138,10 @@ def _operators() -> _Operators:
     }
     anything = frozenset(rows["anything"]["words"].split())
     ends = {
-        kind: {large: re.compile(row[key], re.IGNORECASE) for large, key in ((True, "largest"), (False, "smallest"))}
+        kind: {
+            large: re.compile(row[key], re.IGNORECASE)
+            for large, key in ((True, "largest"), (False, "smallest"))
+        }
         for kind, row in rows["ends"].items()
     }
     return _Operators(
@@ -331,6 +336,17 @@ def class_asked(facts: GraphFacts, asked: QuestionMentions) -> tuple[int, ...]:
     return ()
 
 
+def counted_nouns(facts: GraphFacts, asked: QuestionMentions) -> dict[str, str]:
+    """The numbers right before the mention of a class, and what they count: 2 in "at least two boats"; years count
+    nothing ("the 2021 races")."""
+    found = {}
+    for mention in asked.mentions:
+        before = values_in(" ".join(asked.text[: max(mention.start, 0)].split()[-2:]))[-1:]
+        if before and before[0].isdecimal() and len(before[0]) < 4 and facts.is_class(mention.entities[0]):
+            found[before[0]] = asked.text[mention.start : mention.end]
+    return found
+
+
 def asks_other_noun(facts: GraphFacts, asked: QuestionMentions) -> bool:
     """Whether the noun after "which" or "what" is not the label of a class of the graph: "birds" in "Which birds have
     won a race?"."""
@@ -404,7 +420,9 @@ def comparators_in(text: str) -> dict[str, frozenset[Comparator]]:
     words = [*_WORD.finditer(text)]
     for n, word in enumerate(words):
         scales = [w[0].lower() for w in words[n + 1 : n + 2] if w[0].lower() in _SCALES]
-        one = word[0].lower() in ("a", "an", "one", "once") and (scales or (n and words[n - 1][0].lower() in _BEFORE_ONE))
+        one = word[0].lower() in ("a", "an", "one", "once") and (
+            scales or (n and words[n - 1][0].lower() in _BEFORE_ONE)
+        )
         if number := numbers.get(word[0].lower(), "1" if one else ""):
             following = words[n + 1 + len(scales) : n + 2 + len(scales)]
             unit = next((w[0] for w in following if is_unit(w[0])), "")

@@ -44,6 +44,7 @@ from kgqa.qa.logical_forms.mentions import (
     QuestionMentions,
     attributes_asked,
     class_asked,
+    counted_nouns,
     end_asked,
     operators_said,
     opposed,
@@ -208,7 +209,7 @@ def _score(facts: GraphFacts, form: Form, close: dict[int, tuple[float, float]],
 
 def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
     """Cost of what a form leaves out of a question or adds to it; 0 if it asks for exactly the same."""
-    inside, rest = list(parts(form)), rest_of(asked)
+    inside, rest, counts = list(parts(form)), rest_of(asked), counted_nouns(facts, asked)
     types = {type(part) for part in inside}
     named = set(entities(form))
     counted = (class_counted(facts, p) for p in inside if isinstance(p, Extreme | Filter) and p.counted)
@@ -246,7 +247,14 @@ def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
         if isinstance(part, Extreme | Aggregate | Compare | Relative) and _is_other_end(facts, rest, part):
             cost += _OTHER_END
         path = getattr(part, "path", ())
-        if len(path) > 1 and isinstance(part, Extreme | Aggregate | Filter) and not _is_named(facts, asked, rest, part):
+        if isinstance(part, Filter) and not part.counted and (noun := counts.get(part.values[0])):
+            # "two boats" are no two metres, but may be what the number of boats is
+            cost += _UNASKED * (not overlap(noun, facts.graph.relations[path[-1].relation].label))
+        if (
+            len(path) > 1
+            and isinstance(part, Extreme | Aggregate | Filter)
+            and not _is_named(facts, asked, rest, part)
+        ):
             cost += _UNASKED
     if isinstance(form, Count | Aggregate | Difference) and asked.operators.isdisjoint(_NUMBERS):
         cost += _UNASKED * (value_asked(asked.text).kind == "thing")  # "who" does not ask for a number
