@@ -46,6 +46,7 @@ from kgqa.qa.logical_forms.mentions import (
     asks_other_noun,
     asks_truth,
     class_asked,
+    end_asked,
     has_more_content,
     rest_of,
 )
@@ -117,7 +118,10 @@ class Enumerator:
         own += classes
         narrowed = [And(kind, form) for kind in classes for form in sets if self._narrows(kind, form)]
         both = list(self._both(one, narrowed))
-        bases = [*classes, *narrowed, *both, *(f for f in sets if len(self._members(f)) > 1)]
+        # "the ships of Brede Lines" need no "those of Brede Lines" beside them
+        whole = {f.right for f in narrowed if len(self._members(f)) == len(self._members(f.right))}
+        several = (f for f in sets if len(self._members(f)) > 1 and f not in whole)
+        bases = [*classes, *narrowed, *both, *several]
         if not classes and self.things:
             bases += [form for form in own if isinstance(form, Join)]
         things = set(self.things)  # "the two Otter boats": both of them
@@ -366,7 +370,7 @@ class Enumerator:
             # members that lack the relation altogether
             yield from self._lacking(base)
             if _NEITHER.search(self.asked.text):
-                lacking = [form for form in self._lacking(base) if 0 < len(self._members(form))]
+                lacking = [form for form in self._lacking(base) if self._members(form)]
                 pairs = combinations([form.right for form in lacking], 2)
                 yield from (Minus(Minus(base, one), other) for one, other in pairs)
             # members without a negation of their own: "except those that are not organic" asks for the others
@@ -466,18 +470,16 @@ class Enumerator:
             return
         firsts = [group[0] for group in groups]
         together = Entities(tuple(firsts))
-        for (path, _), count in self.scales(together).items():
+        for (path, unit), count in self.scales(together).items():
             if count == len(firsts):
-                for largest in (True, False):
-                    yield Extreme(largest, path, together)
+                yield from (Extreme(largest, path, together) for largest in self._ends_asked(unit, path))
         for step in self._repeated(together):
-            for largest in (True, False):
-                yield Extreme(largest, (step,), together, counted=True)
+            yield from (Extreme(most, (step,), together, counted=True) for most in self._ends_asked())
         for left, right in combinations(firsts, 2):
             first, second = Entities((left,)), Entities((right,))
-            for (path, _), count in self.scales(Entities((left, right))).items():
+            for (path, unit), count in self.scales(Entities((left, right))).items():
                 if count == 2:
-                    for op in (">", "<", "="):
+                    for op in (*self._signs_asked(unit, path), "="):
                         yield Compare(op, path, first, second)
                     yield Difference(path, first, second)
 
@@ -493,7 +495,16 @@ class Enumerator:
             scales = self.scales(base) if own and len(among) < 2 else {}
             for single in own:
                 for path, unit in self.scales(single).keys() & scales.keys() if scales else ():
-                    yield from (Relative(op, path, single, base) for op in (">", "<"))
+                    yield from (Relative(op, path, single, base) for op in self._signs_asked(unit, path))
+
+    def _ends_asked(self, unit: str = "", path: Path = ()) -> tuple[bool, ...]:
+        """Which ends of a scale are asked for, the largest (True) or the smallest values; both if it is left open."""
+        label = self.facts.graph.relations[path[-1].relation].label if path else ""
+        end = end_asked(self._rest, unit, label)
+        return (True, False) if end is None else (end,)
+
+    def _signs_asked(self, unit: str, path: Path) -> list[Comparator]:
+        return [">" if largest else "<" for largest in self._ends_asked(unit, path)]
 
     def scales(self, base: SetForm) -> dict[tuple[Path, str], int]:
         """Paths from members of a set to values, each with the unit of the values and the number of members that have a
@@ -556,7 +567,7 @@ class Enumerator:
             return
         yield from self._truth_filters(base)
         met = {value for part in parts(base) if isinstance(part, Filter) for value in part.values}
-        counts = [text for text in self.asked.compared if text.isdecimal() and text not in met]
+        counts = [n for n in self.asked.compared if n.isdecimal() and len(n) < 4 and n not in met]
         for step in self._repeated(base) if counts else ():
             yield from (Filter(op, (step,), (n,), base, True) for n in counts for op in self._comparators(n))
         for (path, unit), _ in self.scales(base).items() if self.asked.values else ():
@@ -635,13 +646,13 @@ class Enumerator:
             for (path, unit), having in self.scales(base).items() if scaled else ():
                 if having < 2:
                     continue
+                asked_ends = self._ends_asked(unit, path)
                 if ordering:
                     # an ordinal may also belong to a name ("Second Street"), so the first is tried too
                     for rank in {1, self.asked.rank}:
-                        extremes += [Extreme(largest, path, base, rank) for largest in (True, False)]
+                        extremes += [Extreme(largest, path, base, rank) for largest in asked_ends]
                 if "extreme" in operators:
-                    yield Aggregate("MAX", path, base)
-                    yield Aggregate("MIN", path, base)
+                    yield from (Aggregate("MAX" if largest else "MIN", path, base) for largest in asked_ends)
                 if "average" in operators:
                     yield Aggregate("AVG", path, base)
                 counted = len(path) == 1 and count
@@ -650,7 +661,7 @@ class Enumerator:
             if "extreme" in operators:
                 for step in self._repeated(base):
                     extremes += [
-                        Extreme(most, (step,), base, self.asked.rank, True) for most in (True, False)
+                        Extreme(most, (step,), base, self.asked.rank, True) for most in self._ends_asked()
                     ]
             yield from extremes
             for extreme in extremes:

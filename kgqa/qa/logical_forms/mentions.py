@@ -66,6 +66,7 @@ _WHICH_NOUN = re.compile(r"\b(?:which|what)\s+(?:of the\s+)?([^\W\d_]+)", re.IGN
 _MATERIAL = re.compile(
     r"\b(wood|gold|wool(?=l?en)|silk|oak|earth|lead|ash|beech|birch|flax)l?en\b", re.IGNORECASE
 )
+_DURATION = re.compile(r"\b(?:seconds?|minutes?|hours?|days?|weeks?|months?)\b", re.IGNORECASE)
 _IN_MONTH = re.compile(rf"\b(?:in|of|during) ({_MONTH})\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
@@ -299,14 +300,17 @@ def operators_said(label: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=1000)
-def end_asked(text: str, unit: str) -> bool | None:
+def end_asked(text: str, unit: str, label: str) -> bool | None:
     """Whether the superlatives or comparatives of a text ask for the largest values (True) or the smallest; None if
-    they leave it open. The oldest has the earliest date, the fastest the shortest time.
+    they leave it open. The oldest has the earliest date, the fastest the fewest "days to harvest".
 
-    >>> end_asked("Which is the oldest?", "date"), end_asked("Which is the cheapest?", "eur"), end_asked("A list?", "")
-    (False, False, None)
+    >>> end_asked("Which is the oldest?", "date", ""), end_asked("Which is the fastest?", "", "days to harvest")
+    (False, False)
+    >>> end_asked("Which is the dearest?", "eur", "price"), end_asked("A list?", "", "")
+    (True, None)
     """
     table = _operators().ends
+    unit = "time" if not unit and _DURATION.search(label) else unit
     asked = {large for large, words in table.get(unit, table["number"]).items() if words.search(text)}
     return asked.pop() if len(asked) == 1 else None
 

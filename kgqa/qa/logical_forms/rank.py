@@ -7,7 +7,6 @@ probabilities are in the model card.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import chain, groupby
 from typing import Any, NamedTuple
@@ -45,7 +44,6 @@ from kgqa.qa.logical_forms.mentions import (
     attributes_asked,
     class_asked,
     counted_nouns,
-    end_asked,
     operators_said,
     opposed,
     rest_of,
@@ -71,14 +69,12 @@ _OTHER = 1.0
 """Cost of a result without any instance of the expected class."""
 _UNFIT = 4.0
 """Cost of a value whose kind does not match the question word: metres for "when", a date for "how tall"."""
-_OPPOSED, _OTHER_END = 8.0, 3.0
-"""Costs of a relation with a word that excludes one of the question ("last" for "next"), and of the other end of a
-scale (the largest for the cheapest)."""
+_OPPOSED = 8.0
+"""Cost of a relation with a word that excludes one of the question: "last" for "next"."""
 _FEW = 30
 """Number of members of a result that are examined, and of facts of each."""
 _SIMPLE = 0.01
 """Maximum cost of a form for a reserved place, above the lowest cost."""
-_DURATION = re.compile(r"\b(?:seconds?|minutes?|hours?|days?|weeks?|months?)\b", re.IGNORECASE)
 Similarity = Callable[[str, Sequence[str]], Sequence[float]]
 """Cosine similarities of a text to each of several others."""
 
@@ -244,8 +240,6 @@ def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
             cost += _UNASKED
         if isinstance(part, Extreme) and part.rank != rank:
             cost += _UNASKED
-        if isinstance(part, Extreme | Aggregate | Compare | Relative) and _is_other_end(facts, rest, part):
-            cost += _OTHER_END
         path = getattr(part, "path", ())
         if isinstance(part, Filter) and not part.counted and (noun := counts.get(part.values[0])):
             # "two boats" are no two metres, but may be what the number of boats is
@@ -269,27 +263,6 @@ def _denoted_class(form: Form) -> Form | None:
     while isinstance(inner, Filter | Relative | Extreme | Minus):
         inner = inner.left if isinstance(inner, Minus) else inner.source
     return inner if inner is not form else None
-
-
-def _is_other_end(facts: GraphFacts, rest: str, form: Extreme | Aggregate | Compare | Relative) -> bool:
-    """Whether a form takes the largest where the question asks for the smallest, or the reverse."""
-    match form:
-        case Extreme(large, path, source, counted=counted):
-            end = None if counted else first_end(facts, source, path)
-        case Aggregate("MIN" | "MAX" as kind, path, source):
-            large, counted, end = kind == "MAX", False, first_end(facts, source, path)
-        case Compare("<" | ">" as op, path, source) | Relative("<" | ">" as op, path, _, source):
-            large, counted, end = op == ">", False, first_end(facts, source, path)
-        case _:
-            return False
-    value = None if end is None else facts.value(end, path[-1].relation)
-    if value is None and not counted:
-        return False
-    unit = value.unit if value else ""
-    if not unit and not counted and _DURATION.search(facts.graph.relations[path[-1].relation].label):
-        unit = "time"
-    asked = end_asked(rest, unit)
-    return asked is not None and asked is not large
 
 
 def _is_named(
