@@ -50,6 +50,7 @@ from kgqa.qa.logical_forms.mentions import (
     has_more_content,
     rest_of,
 )
+from kgqa.qa.logical_forms.verbalize import Verbalizer
 from kgqa.qa.logical_forms.wording import wording_of
 from kgqa.types import NO, YES, Edges
 
@@ -107,6 +108,8 @@ class Enumerator:
         self.unnamed = [*((kind,) for kind in others), *(kinds for kinds in alike if len(kinds) > 1)]
         self.largest = classes
         self._rest, self._named_kinds = rest_of(asked), set(self.classes)
+        self._said: dict[int, bool] = {}
+        self._counts: dict[SetForm, dict[Hop, int]] = {}
         self._scales: dict[SetForm, dict[tuple[Path, str], int]] = {}
 
     def forms(self) -> list[Form]:
@@ -118,10 +121,7 @@ class Enumerator:
         own += classes
         narrowed = [And(kind, form) for kind in classes for form in sets if self._narrows(kind, form)]
         both = list(self._both(one, narrowed))
-        # "the ships of Brede Lines" need no "those of Brede Lines" beside them
-        whole = {f.right for f in narrowed if len(self._members(f)) == len(self._members(f.right))}
-        several = (f for f in sets if len(self._members(f)) > 1 and f not in whole)
-        bases = [*classes, *narrowed, *both, *several]
+        bases = [*classes, *narrowed, *both, *(f for f in sets if len(self._members(f)) > 1)]
         if not classes and self.things:
             bases += [form for form in own if isinstance(form, Join)]
         things = set(self.things)  # "the two Otter boats": both of them
@@ -201,8 +201,11 @@ class Enumerator:
     def _are_values(self, form: SetForm) -> bool:
         """Whether all members are numbers or dates, of which nobody asks how many there are."""
         reached = list(self._members(form))
-        return bool(reached) and all(
-            self.facts.value(end) is not None and "://" not in self.facts.name(end) for end in reached[:FEW]
+        names = [self.facts.name(end) for end in reached[:FEW] if self.facts.value(end) is not None]
+        return (
+            bool(reached)
+            and len(names) == len(reached[:FEW])
+            and not any("://" in n and n[0] != '"' for n in names)
         )
 
     def _says_names(self, form: Form) -> bool:
@@ -391,11 +394,13 @@ class Enumerator:
 
     def _having(self, base: SetForm) -> dict[Hop, int]:
         """Number of members of a set that have each relation."""
-        return {
-            step: len(np.unique(edges.head if step.forward else edges.tail))
-            for step, edges in self._hops(base).items()
-            if not self.facts.is_type(step.relation)
-        }
+        if base not in self._counts:
+            self._counts[base] = {
+                step: len(np.unique(edges.head if step.forward else edges.tail))
+                for step, edges in self._hops(base).items()
+                if not self.facts.is_type(step.relation)
+            }
+        return self._counts[base]
 
     def _repeated(self, base: SetForm) -> list[Hop]:
         """Relations of which some member has several facts; counting any other would give 1 for every member."""
@@ -472,14 +477,16 @@ class Enumerator:
         together = Entities(tuple(firsts))
         for (path, unit), count in self.scales(together).items():
             if count == len(firsts):
-                yield from (Extreme(largest, path, together) for largest in self._ends_asked(unit, path))
+                yield from (
+                    Extreme(largest, path, together) for largest in self._ends_asked(unit, path, together)
+                )
         for step in self._repeated(together):
             yield from (Extreme(most, (step,), together, counted=True) for most in self._ends_asked())
         for left, right in combinations(firsts, 2):
             first, second = Entities((left,)), Entities((right,))
             for (path, unit), count in self.scales(Entities((left, right))).items():
                 if count == 2:
-                    for op in (*self._signs_asked(unit, path), "="):
+                    for op in (*self._signs_asked(unit, path, first), "="):
                         yield Compare(op, path, first, second)
                     yield Difference(path, first, second)
 
@@ -495,16 +502,20 @@ class Enumerator:
             scales = self.scales(base) if own and len(among) < 2 else {}
             for single in own:
                 for path, unit in self.scales(single).keys() & scales.keys() if scales else ():
-                    yield from (Relative(op, path, single, base) for op in self._signs_asked(unit, path))
+                    yield from (
+                        Relative(op, path, single, base) for op in self._signs_asked(unit, path, single)
+                    )
 
-    def _ends_asked(self, unit: str = "", path: Path = ()) -> tuple[bool, ...]:
+    def _ends_asked(self, unit: str = "", path: Path = (), base: SetForm | None = None) -> tuple[bool, ...]:
         """Which ends of a scale are asked for, the largest (True) or the smallest values; both if it is left open."""
         label = self.facts.graph.relations[path[-1].relation].label if path else ""
+        if not unit and base is not None and Verbalizer(self.facts).is_date(path, base):  # years
+            unit = "date"
         end = end_asked(self._rest, unit, label)
         return (True, False) if end is None else (end,)
 
-    def _signs_asked(self, unit: str, path: Path) -> list[Comparator]:
-        return [">" if largest else "<" for largest in self._ends_asked(unit, path)]
+    def _signs_asked(self, unit: str, path: Path, base: SetForm) -> list[Comparator]:
+        return [">" if largest else "<" for largest in self._ends_asked(unit, path, base)]
 
     def scales(self, base: SetForm) -> dict[tuple[Path, str], int]:
         """Paths from members of a set to values, each with the unit of the values and the number of members that have a
@@ -646,7 +657,7 @@ class Enumerator:
             for (path, unit), having in self.scales(base).items() if scaled else ():
                 if having < 2:
                     continue
-                asked_ends = self._ends_asked(unit, path)
+                asked_ends = self._ends_asked(unit, path, base)
                 if ordering:
                     # an ordinal may also belong to a name ("Second Street"), so the first is tried too
                     for rank in {1, self.asked.rank}:
@@ -693,8 +704,10 @@ class Enumerator:
 
     def _is_said(self, step: Hop) -> bool:
         """Whether the question has a word of a relation."""
-        relation = self.facts.graph.relations[step.relation]
-        return overlap(self._rest, f"{relation.label} {relation.words}") > 0
+        if step.relation not in self._said:
+            relation = self.facts.graph.relations[step.relation]
+            self._said[step.relation] = overlap(self._rest, f"{relation.label} {relation.words}") > 0
+        return self._said[step.relation]
 
     def _is_named(self, step: Hop, ends: Collection[int]) -> bool:
         """Whether the question names a relation, or the class of what it leads to."""

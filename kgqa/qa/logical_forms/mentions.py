@@ -67,6 +67,7 @@ _MATERIAL = re.compile(
     r"\b(wood|gold|wool(?=l?en)|silk|oak|earth|lead|ash|beech|birch|flax)l?en\b", re.IGNORECASE
 )
 _DURATION = re.compile(r"\b(?:seconds?|minutes?|hours?|days?|weeks?|months?)\b", re.IGNORECASE)
+_SPEED = re.compile(r"\b(?:speed|velocity)\b", re.IGNORECASE)
 _IN_MONTH = re.compile(rf"\b(?:in|of|during) ({_MONTH})\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
@@ -310,7 +311,7 @@ def end_asked(text: str, unit: str, label: str) -> bool | None:
     (True, None)
     """
     table = _operators().ends
-    unit = "time" if not unit and _DURATION.search(label) else unit
+    unit = "speed" if _SPEED.search(label) else "time" if not unit and _DURATION.search(label) else unit
     asked = {large for large, words in table.get(unit, table["number"]).items() if words.search(text)}
     return asked.pop() if len(asked) == 1 else None
 

@@ -223,7 +223,8 @@ def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
     said = set().union(*(operators_said(facts.graph.relations[r].label) for r in _relations(form)))
     rank = 1 if "rank" in said else asked.rank
     if asked.values and not values and not types & {Extreme} and "rank" not in said:
-        cost += _MISSED * 0.6
+        # a number may belong to a name; a date or a unit says more
+        cost += _MISSED * (0.6 if all(map(str.isdecimal, asked.values)) else 2.0)
     implied = {p.source.source for p in inside if isinstance(p, Join) and isinstance(p.source, Filter)}
     implied |= set() if class_asked(facts, asked) else {_denoted_class(form)}
     for kinds in (part.ids for part in inside if isinstance(part, Class) and part not in implied):

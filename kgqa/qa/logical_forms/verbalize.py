@@ -98,7 +98,7 @@ class Verbalizer:
                 return f"the number of {self.noun(source)}"
             case Aggregate(kind, path, source):
                 least = "earliest" if kind == "MIN" else "latest"
-                dated = kind in ("MIN", "MAX") and self._is_date(path, source)
+                dated = kind in ("MIN", "MAX") and self.is_date(path, source)
                 start = f"the {least}" if dated else _AGGREGATES[kind]
                 return f"{start} {self.property(path, source)} of {self.noun(source)}"
             case Exists(And(Entities() as thing, other)):
@@ -125,7 +125,7 @@ class Verbalizer:
         raise TypeError(form)
 
     def _sign(self, op: str, path: Path, source: SetForm) -> str:
-        return (_TIMES if self._is_date(path, source) else _SIGNS)[op]
+        return (_TIMES if self.is_date(path, source) else _SIGNS)[op]
 
     def _whether(self, path: Path, thing: SetForm, compared: str) -> str:
         """A yes/no phrase about a value whose relation is a verb; "" if it is a noun."""
@@ -135,7 +135,7 @@ class Verbalizer:
         if word.verb and not word.state:
             return f"whether {self.noun(thing)} {word.verb} {compared}"
         return (
-            f"whether {self.noun(thing)} was {word.undated} {compared}" if self._is_date(path, thing) else ""
+            f"whether {self.noun(thing)} was {word.undated} {compared}" if self.is_date(path, thing) else ""
         )
 
     def _whether_any(self, word: Wording, thing: str, values: SetForm) -> str:
@@ -253,7 +253,7 @@ class Verbalizer:
                     f"{called} {self._joined_to(word, noun_phrase, n == 0 and self._are_values(source))}"
                 )
                 continue
-            if not word.noun and self._is_date(path[: n + 1], source):
+            if not word.noun and self.is_date(path[: n + 1], source):
                 whose = f"the {word.subject} of {noun_phrase}" if word.subject else noun_phrase
                 noun_phrase = f"when {whose} {f'was {word.undated}' if word.state else word.verb}"
                 continue
@@ -271,7 +271,7 @@ class Verbalizer:
             else:
                 noun_phrase = named if word.noun else f"what {named}"
         if dated:
-            return f"when {noun_phrase} was" if self._is_date(path, source) else f"the time of {noun_phrase}"
+            return f"when {noun_phrase} was" if self.is_date(path, source) else f"the time of {noun_phrase}"
         return noun_phrase
 
     def _of_class(self, step: Hop, word: Wording, noun_phrase: str) -> str:
@@ -375,7 +375,7 @@ class Verbalizer:
 
     def _lacking(self, step: Hop, others: SetForm) -> str:
         """Modifier of entities without a relation that `others` have."""
-        word, end = self._wording(step), first_end(self.facts, others, (step,))
+        word, end = self._wording(step), None if step.forward else first_end(self.facts, others, (step,))
         kinds = [] if end is None else self.facts.classes(end)
         nothing = f"no {self._short(kinds[0]).lower()}" if kinds else "nothing"
         if word.noun:
@@ -390,7 +390,7 @@ class Verbalizer:
         word = self._wording(form.path[0])
         if form.counted:
             return f"{source} {self._counted(form, f'the {order}' + ('most' if form.largest else 'fewest'))}"
-        dated = self._is_date(form.path, form.source)
+        dated = self.is_date(form.path, form.source)
         best = (
             ("latest" if form.largest else "earliest") if dated else "largest" if form.largest else "smallest"
         )
@@ -420,7 +420,7 @@ class Verbalizer:
             return f"between {form.values[0]} and {form.values[1]}"
         if form.op == "contains":
             return f"a text with {form.values[0]}"
-        dated = bool(compared_value(form.values[0]).date) and self._is_date(form.path, form.source)
+        dated = bool(compared_value(form.values[0]).date) and self.is_date(form.path, form.source)
         return f"{(_DATE_OPS if dated else _OPS)[form.op]} {form.values[0]}"
 
     def property(self, path: Path, source: SetForm | None = None) -> str:
@@ -451,7 +451,7 @@ class Verbalizer:
         end = first_end(self.facts, source, path)
         return self.facts.name(end) if end is not None and self.facts.is_value(end) else ""
 
-    def _is_date(self, path: Path, source: SetForm) -> bool:
+    def is_date(self, path: Path, source: SetForm) -> bool:
         """Whether a path leads to dates, or to integers that a verb or "year" marks as years: "surveyed 1731"."""
         name, noun = self._value_of(path, source), self._wording(path[-1]).noun
         years = not noun or "year" in noun.lower().split()

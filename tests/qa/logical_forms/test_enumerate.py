@@ -31,6 +31,12 @@ CASES = {
     "Is Swift faster than Rook?": '(COMPARE > (VALUES "top speed" "Swift") (VALUES "top speed" "Rook"))',
     "How much more does Swift carry than Rook?": '(DIFFERENCE (VALUES load "Swift") (VALUES load "Rook"))',
     "Which of Swift and Rook carries more?": '(ARGMAX load (SET "Swift" "Rook"))',
+    "Which vans are slower than Swift?": '(FILTER < "top speed" (VALUES "top speed" "Swift") (CLASS Van))',
+    "What does the driver of the slowest vehicle earn?": (
+        '(JOIN (R salary) (JOIN (R driver) (ARGMIN "top speed" (CLASS Vehicle))))'
+    ),
+    "Who drives vehicles faster than 130?": '(JOIN (R driver) (FILTER > "top speed" "130" (CLASS Vehicle)))',
+    "Is a van a kind of vehicle?": '(EXISTS (AND "Van" (JOIN subClassOf "Vehicle")))',
     "Who drives Swfit?": '(JOIN (R driver) "Swift")',
     "What does Orbell earn?": '(JOIN (R salary) "Mia Orbell")',
 }
@@ -188,4 +194,46 @@ def test_numbers_of_a_table_are_values() -> None:
     names = NameLookup(GraphFacts(GraphStore.from_triples(triples)))
     assert '(FILTER > months "30 months" (CLASS "fund"))' in grown(
         names, "Which funds run for more than 30 months?"
+    )
+
+
+def people_and_boats() -> NameLookup:
+    """Three people, two of whom own boats, and a race that is a node without a name."""
+    triples = [Triple(name, TYPE, "Person") for name in ("Ann", "Bo", "Cy")]
+    triples += [Triple(f"Boat {n}", TYPE, "Boat") for n in range(3)]
+    triples += [Triple(f"Boat {n}", "owner", "Ann" if n < 2 else "Bo") for n in range(3)]
+    triples += [Triple("Ann", "coach", "Cy"), Triple("Bo", "cook", "Cy"), Triple("Boat 0", "hull", "wood")]
+    race = "http://x.org/race7"
+    triples += [Triple(race, TYPE, "Race"), Triple(race, "won by", "Boat 1")]
+    triples += [Triple(race, "held on", f'"2022-05-01"^^<{XSD}date>')]
+    return NameLookup(GraphFacts(GraphStore.from_triples(triples, labels=[Label("Boat 1", "Boat 1", "en")])))
+
+
+@pytest.mark.parametrize(
+    ("question", "form"),
+    {
+        "Who owns at least two boats?": '(FILTER >= (COUNT (R owner)) "2" (CLASS "Person"))',
+        "Which members don't own a boat?": '(MINUS (CLASS "Person") (JOIN (R owner) (JOIN owner (CLASS "Person"))))',
+        "Which boats won in 2022?": (
+            '(AND (CLASS "Boat") (JOIN (R "won by") (FILTER = "held on" "2022" (CLASS "Race"))))'
+        ),
+        "Which wooden boats are there?": '(AND (CLASS "Boat") (JOIN hull "wood"))',
+        "Who has neither a coach nor a cook?": (
+            '(MINUS (MINUS (CLASS "Person") (JOIN coach (JOIN (R coach) (CLASS "Person")))) '
+            '(JOIN cook (JOIN (R cook) (CLASS "Person"))))'
+        ),
+    }.items(),
+)
+def test_what_people_ask_of_counts_events_and_lacks(question: str, form: str) -> None:
+    names = people_and_boats()
+    assert names.show(names.parse(form)) in grown(names, question)
+
+
+def test_only_the_end_of_a_scale_that_is_asked_for_is_grown(names: NameLookup) -> None:
+    assert not [
+        form for form in grown(names, "Which vehicle is the slowest?") if '(ARGMAX "top speed"' in form
+    ]
+    forms = grown(names, "Which van was bought last?")
+    assert any("(ARGMAX bought" in form for form in forms) and not any(
+        "(ARGMIN bought" in form for form in forms
     )

@@ -17,6 +17,14 @@ CASES = {
     '(FILTER = bought "May 2018" (CLASS Van))': {"Rook"},
     '(FILTER < bought "7 January 2019" (CLASS Van))': {"Rook"},
     '(FILTER between "top speed" "100" "130" (CLASS Vehicle))': {"Rook"},
+    '(FILTER > (COUNT (R driver)) "1" (JOIN (R driver) (CLASS Vehicle)))': {"Tom Firth"},
+    '(FILTER < (COUNT load) "1" (CLASS Vehicle))': {"Heron"},
+    '(FILTER between (COUNT (R driver)) "1" "2" (JOIN (R driver) (CLASS Vehicle)))': {
+        "Tom Firth",
+        "Mia Orbell",
+    },
+    '(FILTER > load (VALUES load "Rook") (CLASS Van))': {"Swift"},
+    '(FILTER < bought (VALUES bought "Swift") (CLASS Vehicle))': {"Rook"},
     '(MINUS (CLASS Vehicle) (JOIN driver "Tom Firth"))': {"Rook"},
     '(ARGMAX "top speed" (CLASS Vehicle))': {"Swift", "Heron"},
     '(ARGMAX "top speed" (CLASS Vehicle) 2)': {"Rook"},
@@ -43,6 +51,10 @@ def test_what_a_form_denotes(names: NameLookup, text: str, expected: set[str] | 
 
 def test_what_cannot_be_compared_denotes_nothing(names: NameLookup) -> None:
     assert execute(names.facts, names.parse("(AVG driver (CLASS Van))")) is None
+
+
+def test_what_has_another_unit_is_above_nothing(names: NameLookup) -> None:
+    assert execute(names.facts, names.parse('(FILTER > load (VALUES load "Heron") (CLASS Van))')) is None
 
 
 def test_limits() -> None:

@@ -18,6 +18,8 @@ FORMS = (
     '(ARGMIN (COUNT (R director)) (CLASS "Person"))',
     '(JOIN (R driver) (ARGMAX topSpeed (CLASS "Van")))',
     '(FILTER between (PATH weight value) "2" "9" (SET "a" "b \\"c"))',
+    '(FILTER >= (COUNT (R owner)) "2" (CLASS "Person"))',
+    '(FILTER > height (VALUES height "Ash") (CLASS "Tree"))',
     '(AVG weight (CLASS "Crate"))',
     '(COUNT (JOIN "stops at" "Ulm"))',
 )
@@ -33,6 +35,8 @@ BAD = (
     "(R a)",
     "",
     "(ARGMAX r a 0)",
+    '(FILTER > (COUNT r) "2 kg" a)',
+    "(FILTER > r (VALUES q b) a)",
 )
 
 

@@ -121,3 +121,22 @@ def test_an_entity_may_be_called_by_the_year_that_is_asked_for() -> None:
     found = shortlist(names.facts, question, Enumerator(names.facts, question).forms())
     scores = {candidate.phrase: candidate.score for candidate in found}
     assert scores["the time of making of Teapot: 1690"] > 0
+
+
+def test_what_a_relation_says_itself_needs_no_operation() -> None:
+    triples = [Triple("Long Race", "second place", "Gull"), Triple("Long Race", "first place", "Tern")]
+    names = NameLookup(GraphFacts(GraphStore.from_triples(triples)))
+    question = asked(names, "Who was runner-up in the Long Race?")
+    assert coverage(names.facts, question, names.parse('(JOIN (R "second place") "Long Race")')) == 0
+
+
+def test_what_adjectives_measure_is_near() -> None:
+    triples = [
+        Triple(lake, "http://www.w3.org/1999/02/22-rdf-syntax-ns#type", "Lake") for lake in ("Orm", "Ull")
+    ]
+    for n, lake in enumerate(("Orm", "Ull")):
+        triples += [Triple(lake, relation, f'"{n + 4}"') for relation in ("area", "depth", "visitors")]
+    names = NameLookup(GraphFacts(GraphStore.from_triples(triples)))
+    question = asked(names, "Which lake is the deepest?")
+    found = shortlist(names.facts, question, Enumerator(names.facts, question).forms())
+    assert found[0].phrase.startswith("lakes with the largest depth")

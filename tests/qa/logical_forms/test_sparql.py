@@ -30,6 +30,7 @@ from kgqa.qa.logical_forms.language import (
     Hop,
     Join,
     Minus,
+    Relative,
     SetForm,
 )
 from kgqa.qa.logical_forms.sparql import to_sparql, written
@@ -117,6 +118,8 @@ class Maker:
             lambda: And(inner, self.set(depth - 1)),
             lambda: Minus(inner, self.set(depth - 1)),
             lambda: Filter(op, self.path(kind), limits, inner),
+            lambda: Filter(rng.choice(["<", "<=", "=", ">=", ">"]), self.link()[:1], ("1",), inner, True),
+            lambda: Relative(rng.choice("<>"), self.path(kind), Entities((rng.choice(self.things),)), inner),
             lambda: Extreme(rng.random() < 0.5, self.path(kind), inner, rng.choice([1, 1, 2])),
             lambda: Extreme(rng.random() < 0.5, self.link()[:1], inner, rng.choice([1, 1, 2]), True),
         ]
@@ -207,6 +210,8 @@ FORMS = {
     '(FILTER > height 6 (JOIN stands "Quay"))': "lamp 13",
     '(FILTER between weight "3 kg" "4 kg" (CLASS "lamp"))': "lamp 2",
     '(ARGMAX weight (CLASS "lamp"))': "lamp 29",
+    '(FILTER > (COUNT (R stands)) "15" (SET "Quay" "Mole"))': "Quay",
+    '(FILTER > weight (VALUES weight "lamp 28") (CLASS "lamp"))': "lamp 29",
     '(ARGMIN lit (CLASS "lamp") 2)': "lamp 1",
     '(ARGMAX (COUNT (R stands)) (SET "Quay" "Mole"))': "Quay",
     '(JOIN (R stands) (ARGMIN weight (CLASS "lamp")))': "Mole",
