@@ -36,6 +36,17 @@ def test_each_question_has_the_scores_of_its_own_rows(model_folder: Path, tools_
     assert {"encode", "reason"} <= set(opened.timing_ms)
 
 
+def test_which_of_these_is_not_is_read_without_the_not(model_folder: Path, tools_file: Path) -> None:
+    reader = open_reader(model_folder)
+    retriever = Retriever(open_graph(tools_file), reader.settings)
+    choices = ("trowel", "excavator", "flower")
+    questions = [Question(f"Which of these is {word}a tool?", choices) for word in ("", "not ")]
+    plain, negated = read(retrieve(tuple(map(QAState, questions)), retriever), reader)
+    assert negated.question == questions[1]
+    assert [c.text for c in negated.scores.choices] == [c.text for c in reversed(plain.scores.choices)]
+    assert sum(c.score for c in negated.scores.choices) == pytest.approx(1)
+
+
 def test_a_second_reading_without_facts_is_averaged(model_folder: Path, tools_file: Path) -> None:
     reader = open_reader(model_folder)
     retriever = Retriever(open_graph(tools_file), reader.settings)

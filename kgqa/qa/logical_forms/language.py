@@ -324,24 +324,24 @@ def parse(text: str, entity: Callable[[str], int], relation: Callable[[str], int
             case ("MINUS", [left, right]):
                 return Minus(of_set(left), of_set(right))
             case ("FILTER", [op, along, [*_] as other, source]) if op in COMPARATORS[:5]:
-                steps, single = values(other)
-                if path(along) != steps:
+                way, single = values(other)
+                if path(along) != way:
                     raise fail("a set is compared with another by the same relation")
-                return Relative(op, steps, single, of_set(source))
+                return Relative(op, way, single, of_set(source))
             case ("FILTER", [op, along, *limits, source]) if op in COMPARATORS and limits:
                 if len(limits) != (2 if op == "between" else 1):
                     raise fail("FILTER takes one value, between takes two")
-                steps, counted = scale(along)
+                way, counted = scale(along)
                 values_given = tuple(map(str, limits))
                 if counted and (op == "contains" or not all(map(str.isdecimal, values_given))):
                     raise fail("a count is compared with a whole number")
-                return Filter(op, steps, values_given, of_set(source), counted)
+                return Filter(op, way, values_given, of_set(source), counted)
             case ("ARGMAX" | "ARGMIN", [along, source, *rank]) if len(rank) <= 1:
                 place = str(rank[0]) if rank else "1"
                 if not (place.isdecimal() and 0 < int(place[:9]) < 10_000):
                     raise fail("the rank is a whole number from 1")
-                steps, counted = scale(along)
-                return Extreme(head == "ARGMAX", steps, of_set(source), int(place), counted)
+                way, counted = scale(along)
+                return Extreme(head == "ARGMAX", way, of_set(source), int(place), counted)
             case ("COUNT", [source]):
                 return Count(of_set(source))
             case ("SUM" | "AVG" | "MIN" | "MAX", [steps, source]):

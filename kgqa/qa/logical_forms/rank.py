@@ -226,8 +226,9 @@ def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
         # a number may belong to a name; a date or a unit says more
         cost += _MISSED * (0.6 if all(map(str.isdecimal, asked.values)) else 2.0)
     implied = {p.source.source for p in inside if isinstance(p, Join) and isinstance(p.source, Filter)}
-    implied |= set() if class_asked(facts, asked) else {_denoted_class(form)}
-    for kinds in (part.ids for part in inside if isinstance(part, Class) and part not in implied):
+    denoted = None if class_asked(facts, asked) else _denoted_class(form)
+    unnamed = (p.ids for p in inside if isinstance(p, Class) and p not in implied and p is not denoted)
+    for kinds in unnamed:
         if not any(set(kinds) <= set(mention.entities) for mention in asked.mentions):
             cost += _UNNAMED
     number = isinstance(form, Join) and form.path[-1].forward and facts.is_count(form.path[-1].relation)
@@ -244,7 +245,7 @@ def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
         path = getattr(part, "path", ())
         if isinstance(part, Filter) and not part.counted and (noun := counts.get(part.values[0])):
             # "two boats" are no two metres, but may be what the number of boats is
-            cost += _UNASKED * (not overlap(noun, facts.graph.relations[path[-1].relation].label))
+            cost += _UNASKED * (not overlap(noun, facts.graph.relations[part.path[-1].relation].label))
         if (
             len(path) > 1
             and isinstance(part, Extreme | Aggregate | Filter)

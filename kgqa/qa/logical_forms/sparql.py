@@ -213,10 +213,10 @@ class _Query:
                     value_pattern, _ = self._order(source, path)
                 except _NoQueryError:
                     return [self.listed(x, members(self.facts, form))]
-                value, best, other, again = self.new("v"), self.new("n"), self.new("v"), self.new()
-                first = [*self.lines(source, again), self.triple(again, path, other)]
+                value, best, rival, again = self.new("v"), self.new("n"), self.new("v"), self.new()
+                first = [*self.lines(source, again), self.triple(again, path, rival)]
                 inner_query = _inner(
-                    f"SELECT DISTINCT ({value_pattern.format(other)} AS {best})", first, place.format(best)
+                    f"SELECT DISTINCT ({value_pattern.format(rival)} AS {best})", first, place.format(best)
                 )
                 own = [*self.lines(source, x), self.triple(x, path, value)]
                 return [*own, inner_query, f"FILTER({value_pattern.format(value)} = {best})"]
