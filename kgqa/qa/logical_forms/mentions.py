@@ -341,14 +341,14 @@ def class_asked(facts: GraphFacts, asked: QuestionMentions) -> tuple[int, ...]:
     return ()
 
 
-def counted_nouns(facts: GraphFacts, asked: QuestionMentions) -> dict[str, str]:
-    """The numbers right before the mention of a class, and what they count: 2 in "at least two boats"; years count
+def counted_nouns(facts: GraphFacts, asked: QuestionMentions) -> dict[str, QuestionMention]:
+    """The numbers right before the mention of a class, with that mention: 2 in "at least two boats"; years count
     nothing ("the 2021 races")."""
     found = {}
     for mention in asked.mentions:
         before = values_in(" ".join(asked.text[: max(mention.start, 0)].split()[-2:]))[-1:]
         if before and before[0].isdecimal() and len(before[0]) < 4 and facts.is_class(mention.entities[0]):
-            found[before[0]] = asked.text[mention.start : mention.end]
+            found[before[0]] = mention
     return found
 
 

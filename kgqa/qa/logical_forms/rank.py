@@ -243,9 +243,10 @@ def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
         if isinstance(part, Extreme) and part.rank != rank:
             cost += _UNASKED
         path = getattr(part, "path", ())
-        if isinstance(part, Filter) and not part.counted and (noun := counts.get(part.values[0])):
-            # "two boats" are no two metres, but may be what the number of boats is
-            cost += _UNASKED * (not overlap(noun, facts.graph.relations[part.path[-1].relation].label))
+        if isinstance(part, Filter) and part.counted and (noun := counts.get(part.values[0])):
+            cost += _OTHER * (
+                class_counted(facts, part) not in noun.entities
+            )  # "50 people" counts no podcasts
         if (
             len(path) > 1
             and isinstance(part, Extreme | Aggregate | Filter)
