@@ -17,7 +17,8 @@ def test_a_language_is_a_file() -> None:
 @pytest.mark.parametrize("language", LANGUAGES[1:])
 def test_each_language_says_all_that_english_does(language: str) -> None:
     tables = [tomllib.loads((WORDINGS / f"{name}.toml").read_text("utf-8")) for name in ("en", language)]
-    assert tables[0]["said"].keys() == tables[1]["said"].keys()
+    dates = {"date", "month", "months"}  # where values of own graphs are shown in the language
+    assert tables[0]["said"].keys() == tables[1]["said"].keys() - dates
     facts = tables[1].get("facts", {})
     assert facts.keys() in (set(), EVERYDAY)
     for label, sentence in facts.values():
