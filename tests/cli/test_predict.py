@@ -21,10 +21,10 @@ FINE = b'{"id": "a", "question": "What did I dig with?"}\n'
     [
         (FINE.decode().encode("utf-16"), "not UTF-8"),
         ('{"question": "café?"}'.encode("latin-1"), "not UTF-8"),
-        (b'{"id": ' + b"9" * 5_000 + b', "question": "q"}', "number too long"),
+        (b'{"id": ' + b"9" * 5_000 + b', "question": "q"}', "number is too long"),
         (b'{"id": {"a": 1}, "question": "q"}', "id"),
         (b'{"id": "' + b"i" * 300 + b'", "question": "q"}', "id"),
-        (b"[" * 100_000, "nested|not JSON"),
+        (b"[" * 100_000, "nesting|not JSON"),
         (b'[\n {"question": "q"}\n]', "jq -c"),
         (b'{"question": "' + b"q" * (17 << 20) + b'"}', "longer than"),
     ],

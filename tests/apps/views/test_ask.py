@@ -188,7 +188,10 @@ def test_nonsense_is_told_to_be_none_of_its_words(open_page: Callable[[str], Any
     assert not page.exception and "No word of this is known" in html_of(page)
 
 
-def test_a_language_that_is_not_read_is_told(open_page: Callable[[str], Any]) -> None:
+def test_a_language_that_is_not_read_is_told(open_page: Callable[[str], Any], small_app: Path) -> None:
+    """A reader of English alone reads German over a closed-world graph only, word for word in English."""
+    declared = "<https://kgqa.org/ontology#complete> false ."
+    small_app.write_text(f"{small_app.read_text('utf-8')}\nex:graph {declared}\n", encoding="utf-8")
     page = open_page("ask")
     page.session_state["caution"] = 0.01  # however sure the reader is
     page.query_params["q"], page.query_params["p"] = "Was las Anna im Garten?", "Anna las im Garten ein Buch."

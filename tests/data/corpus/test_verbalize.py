@@ -30,5 +30,5 @@ def test_a_short_line_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="line 2"):
         list(read_facts(tmp_path / "facts.tsv"))
     (tmp_path / "facts.tsv").write_text("UsedFor\ttrowel\tdigging\theavy\n")
-    with pytest.raises(InputError, match="line 1.*no number"):
+    with pytest.raises(InputError, match="line 1.*not a number"):
         list(read_facts(tmp_path / "facts.tsv"))

@@ -57,7 +57,7 @@ def test_own_examples(tmp_path: Path) -> None:
         ({"question": "?", "choices": ["ab"], "answer": "x"}, "none of the 1 choices"),
         ({"question": "?", "choices": ["ab"], "choice": 1}, "none of the 1 choices"),
         ({"question": "?", "passage": "abc", "span": [2, 9]}, "no span"),
-        ({"question": "?", "passage": "abc", "answer": "x", "source": "passage"}, "does not stand"),
+        ({"question": "?", "passage": "abc", "answer": "x", "source": "passage"}, "not in the passage"),
         ({"question": "?", "answer": "x", "source": "book"}, "unknown source"),
         ({"question": "?", "answer": "x", "source": "none"}, "contradicts"),
         ({"question": "?", "verdict": True, "source": "none"}, "contradicts"),
