@@ -7,7 +7,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -283,7 +283,8 @@ def _pair(example: Example) -> str:
 CLOSE = 1.0
 """Regularization of the answer-type calibration: weight of the squared distance from the identity."""
 SHARES = (0.0, 0.5)
-"""Ensemble weights of the graph-free pass that are tried; the one with more correct answers is used."""
+"""Ensemble weights of the graph-free pass that are tried, for questions with choices and for others; the one with more
+correct answers is used."""
 
 
 def calibrate(answerer: Answerer, examples: Sequence[Example]) -> dict[str, Any]:
@@ -296,14 +297,22 @@ def calibrate(answerer: Answerer, examples: Sequence[Example]) -> dict[str, Any]
         raise InputError(
             f"{len(asked)} questions without choices are too few to calibrate with; give 30 or more"
         )
-    closed_world = (
-        answerer.graph.closed_world
-    )  # there is no graph-free pass over a closed-world graph, so its weight cannot be fitted
-    shares = (answerer.decision.graph_free_weight,) if closed_world else SHARES
+    # there is no graph-free pass over a closed-world graph, so its weights cannot be fitted
+    closed_world, given = answerer.graph.closed_world, answerer.decision
+    shares = (given.graph_free_weight,) if closed_world else SHARES
     fitted = [_fit(answerer, examples, asked, share) for share in shares]
-    share, answer_type, answers = max(fitted, key=lambda found: _judged(examples, found[2]).sum())
+    with_choices = np.array([example.source is Source.CHOICE for example in examples])
+    right = np.array([_judged(examples, answers) for _, answers in fitted])  # (weights, questions)
+    best = int(right[:, ~with_choices].sum(1).argmax())
+    best_of_choices = int(right[:, with_choices].sum(1).argmax()) if with_choices.any() else best
+    answer_type = fitted[best][0]
     answerer.reader.network.answer_type.calibrate(*answer_type)
-    table = {"graph_free_weight": share, "calibration": fit_calibration(examples, answers)}
+    answers = [fitted[best_of_choices if c else best][1][n] for n, c in enumerate(with_choices)]
+    table = {
+        "graph_free_weight": shares[best],
+        "graph_free_choices": given.graph_free_choices if closed_world else shares[best_of_choices],
+        "calibration": fit_calibration(examples, answers),
+    }
     answerer.decision = answerer.decision.model_copy(update=table)
     scale, shift = answer_type
     return {
@@ -314,22 +323,23 @@ def calibrate(answerer: Answerer, examples: Sequence[Example]) -> dict[str, Any]
 
 def _fit(
     answerer: Answerer, examples: Sequence[Example], asked: Sequence[Example], share: float
-) -> tuple[float, tuple[float, tuple[float, ...]], list[Answer]]:
+) -> tuple[tuple[float, tuple[float, ...]], list[Answer]]:
     """The calibration of the answer-type classifier for a weight of the graph-free pass, and the answers with it,
     before calibration of confidence."""
     answer_type = answerer.reader.network.answer_type
     answer_type.calibrate()
-    answerer.decision = answerer.decision.model_copy(update={"graph_free_weight": share, "calibration": {}})
+    weights = {"graph_free_weight": share, "graph_free_choices": None}
+    answerer.decision = answerer.decision.model_copy(update={**weights, "calibration": {}})
 
     def gates(questions: Sequence[Question]) -> list[Tensor]:
         states = tuple(QAState(question, tuple(answerer.retrieve(question))) for question in questions)
-        graph_free = answerer.decision.graph_free(answerer.graph)
+        graph_free = partial(answerer.decision.graph_free, answerer.graph)
         return [state.scores.answer_type for state in read(states, answerer.reader, graph_free)]
 
     scores = torch.stack(answer_all(gates, asked))  # (Q, C)
     fitted = fit_answer_type(scores, torch.tensor([gold_source(e) for e in asked]))
     answer_type.calibrate(*fitted)
-    return share, fitted, [in_english(answer) for answer in answer_all(answerer.answer_many, examples)]
+    return fitted, [in_english(answer) for answer in answer_all(answerer.answer_many, examples)]
 
 
 def _judged(examples: Sequence[Example], answers: Sequence[Answer]) -> NDArray[np.bool_]:

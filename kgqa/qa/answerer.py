@@ -388,7 +388,7 @@ class Answerer:
             odds = log_odds(best.score)
             drops = self.log_odds_drops(answer, [[edge] for edge in edges])
             # the graph-free pass of the ensemble does not change
-            graph_share = 1 - self.of(answer.question).decision.graph_free(self.graph)
+            graph_share = 1 - self.of(answer.question).decision.graph_free(self.graph, answer.question)
             left = [
                 best.score - graph_share * (best.score - 1 / (1 + math.exp(drop - odds))) for drop in drops
             ]

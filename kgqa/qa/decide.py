@@ -17,7 +17,7 @@ from kgqa.models.collation.collate import ANSWER_TYPES
 from kgqa.models.heads import FIRST_YES_NO_CLASS, says_yes_or_no
 from kgqa.qa.evidence import sentence_around
 from kgqa.qa.state import ComputedAnswer, QAState, QAStates
-from kgqa.types import NO, YES, Candidate, InputError, Item, KnowledgeGraph, Source, Span
+from kgqa.types import NO, YES, Candidate, InputError, Item, KnowledgeGraph, Question, Source, Span
 
 RETIRED = ("following", "rereading", "verdicts", "silence", "computing")
 """Keys of removed steps, which cards of older readers may still have."""
@@ -37,6 +37,8 @@ class DecisionConfig(BaseModel):
     """No-answer threshold for open questions; None: no answer is given if "no answer" is the most probable class."""
     graph_free_weight: float = Field(0.0, ge=0, le=1)
     """Ensemble weight of the graph-free pass; open-world graphs only."""
+    graph_free_choices: float | None = Field(None, ge=0, le=1)
+    """The same for questions with choices; None: `graph_free_weight`."""
     stated: float = Field(0.9, gt=0, lt=1)
     """Confidence of an answer that facts state (the verify step): of 184 yes/no questions stated by a fact, 183 were
     answered correctly."""
@@ -61,9 +63,12 @@ class DecisionConfig(BaseModel):
                 "`kgqa evaluate --calibrate`"
             ) from None
 
-    def graph_free(self, graph: KnowledgeGraph) -> float:
-        """Ensemble weight of the graph-free pass over a graph; 0 for a closed-world graph."""
-        return 0.0 if graph.closed_world else self.graph_free_weight
+    def graph_free(self, graph: KnowledgeGraph, question: Question) -> float:
+        """Ensemble weight of the graph-free pass of a question over a graph; 0 for a closed-world graph."""
+        if graph.closed_world:
+            return 0.0
+        of_choices = self.graph_free_choices if question.choices else None
+        return self.graph_free_weight if of_choices is None else of_choices
 
     def confidence(self, candidate: Candidate) -> float:
         """Calibrated probability that a candidate is correct."""

@@ -24,7 +24,7 @@ def default_pipeline(
     step."""
     found = partial(retrieve, retriever=retriever)
     computed = partial(compute, retriever=retriever, reader=reader)
-    graph_free = decision.graph_free(retriever.graph)
+    graph_free = partial(decision.graph_free, retriever.graph)
     scoring = Scoring(retriever, reader.settings, reader.score)
     reading = partial(read, reader=reader, graph_free=graph_free, similarity=retriever.similarity)
     deciding = partial(decide, decision=decision, closed_world=retriever.graph.closed_world)

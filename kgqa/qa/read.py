@@ -7,7 +7,7 @@ relevant anyway. There the scores may be averaged with those of a second, graph-
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from kgqa.batch import PackedCandidates
@@ -18,14 +18,19 @@ from kgqa.models.load import LoadedReader
 from kgqa.models.reader import Scores
 from kgqa.qa.negated import as_read, inverted
 from kgqa.qa.state import HeadScores, QAState, QAStates, ScoredRow
-from kgqa.types import Candidate
+from kgqa.types import Candidate, Question
+
+Weight = Callable[[Question], float]
 
 
 def read(
-    states: QAStates, reader: LoadedReader, graph_free: float = 0.0, similarity: Similarity | None = None
+    states: QAStates,
+    reader: LoadedReader,
+    graph_free: Weight | None = None,
+    similarity: Similarity | None = None,
 ) -> QAStates:
-    """Score the candidates of each question. `graph_free` is the ensemble weight of the graph-free pass;
-    `similarity` helps to choose the windows of a long passage.
+    """Score the candidates of each question. `graph_free` is the ensemble weight of the graph-free pass, without which
+    there is none; `similarity` helps to choose the windows of a long passage.
 
     A question without a passage whose answer was computed is skipped.
     """
@@ -47,12 +52,13 @@ def _restored(asked: QAState, state: QAState) -> QAState:
 
 
 def _read_all(
-    states: QAStates, reader: LoadedReader, graph_free: float, similarity: Similarity | None
+    states: QAStates, reader: LoadedReader, graph_free: Weight | None, similarity: Similarity | None
 ) -> QAStates:
     if not states:
         return ()
     once = _read(states, reader, similarity)
-    known = [n for n, state in enumerate(states) if graph_free and any(len(g.edges) for g in state.subgraphs)]
+    weights = [graph_free(state.question) if graph_free else 0.0 for state in states]
+    known = [n for n, state in enumerate(states) if weights[n] and any(len(g.edges) for g in state.subgraphs)]
     if not known:
         return once
     stripped = (replace(once[n], subgraphs=tuple(map(no_facts, once[n].subgraphs))) for n in known)
@@ -60,7 +66,7 @@ def _read_all(
     again = dict(zip(known, _read(tuple(stripped), reader, similarity), strict=True))
     return tuple(
         replace(
-            state, scores=_averaged(state.scores, again[n].scores, graph_free), timing_ms=again[n].timing_ms
+            state, scores=_averaged(state.scores, again[n].scores, weights[n]), timing_ms=again[n].timing_ms
         )
         if n in again
         else state

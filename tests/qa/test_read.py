@@ -57,7 +57,11 @@ def test_a_second_reading_without_facts_is_averaged(model_folder: Path, tools_fi
     )
     states = retrieve(tuple(map(QAState, questions)), retriever)
     stripped = tuple(replace(d, subgraphs=tuple(map(no_facts, d.subgraphs))) for d in states)
-    reported, graph_free, mean = read(states, reader), read(stripped, reader), read(states, reader, 0.25)
+    reported, graph_free, mean = (
+        read(states, reader),
+        read(stripped, reader),
+        read(states, reader, lambda _: 0.25),
+    )
     for first, second, both in zip(reported, graph_free, mean, strict=True):
         assert torch.allclose(
             both.scores.answer_type,
@@ -76,7 +80,13 @@ def test_a_second_reading_without_facts_is_averaged(model_folder: Path, tools_fi
 
 def test_a_graph_that_says_all_there_is_is_read_once(tools_file: Path) -> None:
     graph, decision = open_graph(tools_file), DecisionConfig(graph_free_weight=0.5)
+    open_question, chosen = (
+        Question("What did I dig with?"),
+        Question("What did I dig with?", ("spoon", "spade")),
+    )
     graph.closed_world = True
-    assert decision.graph_free(graph) == 0
+    assert decision.graph_free(graph, open_question) == decision.graph_free(graph, chosen) == 0
     graph.closed_world = False
-    assert decision.graph_free(graph) == 0.5
+    assert decision.graph_free(graph, open_question) == decision.graph_free(graph, chosen) == 0.5
+    of_choices = decision.model_copy(update={"graph_free_choices": 0.25})
+    assert of_choices.graph_free(graph, chosen) == 0.25 and of_choices.graph_free(graph, open_question) == 0.5
