@@ -48,7 +48,7 @@ def kill_imports(world: SyntheticGraph, times: int, draw: random.Random) -> tupl
     begin = time.perf_counter()
     import_graph([source], folder)
     whole_s, facts = time.perf_counter() - begin, GraphStore.open(folder).edge_count
-    for _ in range(times):
+    while kills < times and not faults:
         kills += killed(partial(import_graph, [source], folder), draw.uniform(0, whole_s))
         try:
             found = GraphStore.open(folder).edge_count
