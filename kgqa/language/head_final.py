@@ -12,10 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from kgqa.data.synthetic.inflection import past, third
+from kgqa.data.synthetic.inflection import comparative, participle, past, superlative, third
 from kgqa.graph.linking.normalize import Morpheme, japanese_morphemes, morphemes
 from kgqa.graph.storage.relation_names import VERB
-from kgqa.language.english_forms import comparative, participle, superlative
 
 _PARTICLES = frozenset(("", *"がをはにでともへか?？。"))
 ASKING = frozenset(("whose", "what", "who", "where", "when", "why", "how", "which"))

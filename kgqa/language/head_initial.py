@@ -14,51 +14,25 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from kgqa.data.synthetic.inflection import plural, third
+from kgqa.data.synthetic.inflection import comparative, participle, plural, superlative, third
 from kgqa.graph.linking.normalize import STOP_WORDS_OF
 from kgqa.graph.storage.relation_names import VERB, Vocabulary, bases
-from kgqa.language.english_forms import comparative, participle, superlative
 from kgqa.language.head_final import ASKING, Mentioned, Word
 from kgqa.validation import WORDINGS
 
-_HAVE, _BE = frozenset(["has", "have", "had"]), frozenset(["is", "are", "am", "was", "were", "be", "been"])
-_HELPERS = (
-    _HAVE
-    | _BE
-    | frozenset(
-        ("is there", *["does", "do", "did", "can", "could", "will", "would", "must", "should", "may"])
-    )
-)
+_HAVE, _BE = frozenset(("has", "have", "had")), frozenset(("is", "are", "am", "was", "were", "be", "been"))
+_MODAL = frozenset(("can", "could", "will", "would", "must", "should", "may"))
+_HELPERS = _HAVE | _BE | _MODAL | frozenset(("is there", "does", "do", "did"))
 _ASKING = ASKING | {"whom", "whose"}
 _ARTICLES = frozenset(("the", "a", "an", "this", "these", "that", "his", "her", "its", "their"))
 _PRONOUNS = frozenset(("people", "I", "he", "she", "it", "we", "they", "you"))
 """Words that are a subject by themselves."""
 _MARKS = frozenset(".?!")
 _OF = frozenset(("of", "of the"))
-_PREPOSITIONS = _OF | frozenset(
-    [
-        "out_of",
-        "in",
-        "at",
-        "on",
-        "by",
-        "with",
-        "from",
-        "to",
-        "for",
-        "after",
-        "before",
-        "between",
-        "under",
-        "over",
-        "through",
-        "into",
-        "within",
-        "during",
-        "since",
-        "until",
-    ]
-)
+_PREPOSITIONS = _OF | frozenset((
+    "out_of", "in", "at", "on", "by", "with", "from", "to", "for", "after", "before", "between", "under", "over",
+    "through", "into", "within", "during", "since", "until",
+))  # fmt: skip
 _ADVERBS = frozenset(("where", "when", "why", "how", "since when", "how long"))
 _PIECE = re.compile(r"[^\W_]+|[.,;:!?]")
 _LONGEST = 5
@@ -70,6 +44,8 @@ class _Order(NamedTuple):
 
     particles: frozenset[str]
     relative: frozenset[str]
+    relative_subject: frozenset[str]
+    """Relative pronouns that are always the subject."""
     genitive: frozenset[str]
     infinitive: re.Pattern[str]
     verb_final: bool
@@ -95,6 +71,7 @@ def _order(language: str) -> _Order:
     return _Order(
         particles=words("particles"),
         relative=words("relative"),
+        relative_subject=words("relative_subject"),
         genitive=words("genitive"),
         infinitive=pattern("infinitive"),
         verb_final=table.get("verb_final", False),
@@ -500,7 +477,7 @@ def _relative(clause: list[_Token], order: _Order) -> list[_Token]:
     if (
         size
         and (start > 1 or text == "where" or rest[0].is_name or rest[0].text in _PRONOUNS)
-        and pronoun.source != "qui"
+        and pronoun.source not in order.relative_subject
     ):
         front, rest = [*front, *rest[:size]], rest[size:]
     return [*front, *_finite(verbs), *_genitives(rest, order), *tail]

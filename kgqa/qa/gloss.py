@@ -127,17 +127,12 @@ def in_english(question: Question, linker: Linker, language: str) -> Question:
         span: linker.graph.labels(np.array(entities[:1], dtype=np.int32))[0]
         for span, entities in spans.items()
     }
-    told = {
-        base
-        for relation in linker.graph.relations
-        for word in _WORDS.findall(relation.label.lower())
-        for base in bases(word, language)
-    }
+    of_relations = _words_of(tuple(relation.label for relation in linker.graph.relations), language)
 
     def dictionary(word: str) -> str:
         """The English of a word that the everyday graph knows, if no relation is called so."""
         forms = bases(word.lower(), language)
-        return "" if not told.isdisjoint(forms) else _everyday(forms, language)
+        return "" if not of_relations.isdisjoint(forms) else _everyday(forms, language)
 
     mentions = _whole([Mentioned(*span, labels[span], ()) for span in _apart(spans, len(text))], text)
     if language in LEMMATIZED:
@@ -154,6 +149,13 @@ def in_english(question: Question, linker: Linker, language: str) -> Question:
     text, _ = _joined(said)
     text = text.rstrip(" .!?") + "?"
     return replace(question, text=text[:1].upper() + text[1:])
+
+
+@lru_cache(maxsize=8)
+def _words_of(labels: tuple[str, ...], language: str) -> frozenset[str]:
+    """The words of the labels of a graph's relations, as written and in dictionary form."""
+    words = {word for label in labels for word in _WORDS.findall(label.lower())}
+    return frozenset(base for word in words for base in bases(word, language))
 
 
 def _named(text: str, graph: KnowledgeGraph) -> dict[tuple[int, int], Sequence[int]]:

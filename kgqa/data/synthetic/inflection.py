@@ -1,4 +1,4 @@
-"""English word forms for made sentences: tenses, plurals and articles of short everyday phrases."""
+"""English word forms: tenses, plurals and articles of short everyday phrases, grades of adjectives."""
 
 from __future__ import annotations
 
@@ -9,6 +9,10 @@ from pathlib import Path
 
 _FORMS: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 PAST = dict(pair.split(":") for pair in _FORMS["past"].split())
+_PARTICIPLE, _COMPARATIVE, _SUPERLATIVE = (
+    dict(pair.split(":") for pair in _FORMS[name].split())
+    for name in ("participle", "comparative", "superlative")
+)
 _PLURAL = dict(pair.split(":") for pair in _FORMS["plural"].split())
 _DOUBLED = frozenset(_FORMS["doubled"].split())
 _MASS = frozenset(_FORMS["mass"].split())
@@ -16,6 +20,8 @@ _IN_THE, _YEAR = frozenset(_FORMS["in_the"].split()), frozenset(_FORMS["year"].s
 _DAY = _IN_THE | frozenset(_FORMS["at"].split())
 _ON, _AT = frozenset(_FORMS["on_places"].split()), frozenset(_FORMS["at_places"].split())
 _BARE_PLACES = dict(pair.split(":") for pair in _FORMS["bare_places"].split())
+_SHORT = 6
+"""Letters of adjectives that are compared by their ending."""
 _ONE_SYLLABLE = re.compile(r"^[^aeiou]*(?:qu)?[aeiou][bdgklmnprtvz]$")
 
 
@@ -29,6 +35,27 @@ def past(verb: str) -> str:
     if verb.endswith("y") and verb[-2:-1] not in "aeiou":
         return verb[:-1] + "ied"
     return _double(verb) + "ed"
+
+
+def participle(verb: str) -> str:
+    """Past participle of a verb: write -> written, build -> built, paint -> painted."""
+    return _PARTICIPLE.get(verb) or past(verb)
+
+
+def comparative(adjective: str) -> str:
+    """Comparative of an adjective: big -> bigger, good -> better, expensive -> more expensive."""
+    return _COMPARATIVE.get(adjective) or _graded(adjective, "er", "more")
+
+
+def superlative(adjective: str) -> str:
+    """Superlative of an adjective: heavy -> heaviest, bad -> worst, famous -> most famous."""
+    return _SUPERLATIVE.get(adjective) or _graded(adjective, "est", "most")
+
+
+def _graded(adjective: str, ending: str, word: str) -> str:
+    if len(adjective) > _SHORT or " " in adjective or adjective.endswith("ous"):
+        return f"{word} {adjective}"
+    return past(adjective).removesuffix("ed") + ending
 
 
 @lru_cache(maxsize=50_000)

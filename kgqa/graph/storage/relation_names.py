@@ -14,7 +14,9 @@ from kgqa.data.synthetic.inflection import past, plural, third
 from kgqa.graph.formats.vocabulary import steps_of
 from kgqa.graph.linking.linker import LEMMATIZED
 from kgqa.graph.linking.normalize import (
+    STOP_WORDS,
     has_japanese_analyser,
+    is_known,
     is_korean,
     japanese_words,
     lemma,
@@ -133,6 +135,7 @@ class Vocabulary(NamedTuple):
     """Prepositions at the end of a label: "hergestellt von"."""
     endings: tuple[tuple[str, str], ...] = ()
     """Endings of verbs that the lemmatizer takes for nouns, with that of their dictionary form."""
+    has_compounds: bool = False
     helpers: frozenset[str] = frozenset()
     """Words that are with participles: "hat gebaut", "作った"."""
 
@@ -179,6 +182,7 @@ def vocabulary(language: str) -> Vocabulary:
         frozenset(table["marks"].split()),
         _pairs(table["last"]),
         endings,
+        table.get("compounds", False),
         frozenset(table.get("helpers", "").split()),
     )
 
@@ -198,21 +202,30 @@ def in_english(labels: Sequence[str]) -> list[str]:
     >>> in_english(["art", "made by", "has city"])
     ['', '', '']
     """
-    latin = [label for label in labels if not (is_korean(label) or _JAPANESE.search(label))]
-    shares = {
-        code: sum(_is_told(label, vocabulary(code)) for label in latin) / len(latin)
-        for code in sorted(LEMMATIZED)
-        if latin
-    }
-    code = max(shares, key=lambda code: shares[code], default="")
-    own = vocabulary(code if shares.get(code, 0) > MOSTLY else "")
+    scripts = ["ko" if is_korean(label) else "ja" if _JAPANESE.search(label) else "" for label in labels]
+    latin = vocabulary(_language_of([label for label, code in zip(labels, scripts, strict=True) if not code]))
     return [
-        _translated(label, vocabulary("ko" if is_korean(label) else "ja") if label not in latin else own)
-        for label in labels
+        _translated(label, vocabulary(code) if code else latin)
+        for label, code in zip(labels, scripts, strict=True)
     ]
 
 
-def _is_told(label: str, own: Vocabulary) -> bool:
+def _language_of(labels: Sequence[str]) -> str:
+    """The code of the lemmatized language that most labels are in; "" for English ones and others."""
+    # first, since the lemmatizers of all languages take seconds to load
+    words = [split_local_name(label).split() for label in labels]
+    english = sum(all(is_known(word) or word in STOP_WORDS for word in known) for known in words)
+    if english >= (1 - MOSTLY) * len(labels):
+        return ""
+    shares = {
+        code: sum(_is_in_language(label, vocabulary(code)) for label in labels) / len(labels)
+        for code in sorted(LEMMATIZED)
+    }
+    code = max(shares, key=lambda code: shares[code])
+    return code if shares[code] > MOSTLY else ""
+
+
+def _is_in_language(label: str, own: Vocabulary) -> bool:
     """Whether all words of a label are those of a language, with another English."""
     said = [word for word in _split(label, own.language) if word not in own.marks]
     return (
@@ -273,9 +286,7 @@ def _word_translated(word: str, own: Vocabulary) -> str:
     """Translation of a word: as a whole, without its particle, or as a compound whose last part is known."""
     if english := own.find(word):
         return english
-    if own.language in ("es", "fr"):
-        return ""
-    for at in range(1, len(word)):
+    for at in range(1, len(word)) if own.has_compounds else ():
         last = own.words.get(word[at:])
         if last is None and word[at:] in own.marks and own.language not in LEMMATIZED:
             return _word_translated(word[:at], own)

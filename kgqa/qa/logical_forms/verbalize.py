@@ -81,6 +81,7 @@ class Verbalizer:
         self, facts: GraphFacts, called: Mapping[int, str] | None = None, classes: bool = False
     ) -> None:
         self.facts, self.called, self._classes = facts, called or {}, classes
+        self._translated: list[str] = []
 
     def phrase(self, form: Form) -> str:
         """The noun phrase of a form, without its result.
@@ -436,9 +437,9 @@ class Verbalizer:
 
     def _relation(self, step: Hop) -> str:
         relation = self.facts.graph.relations[step.relation]
-        translated = _translations(tuple(relation.label for relation in self.facts.graph.relations))[
-            step.relation
-        ]
+        if step.relation >= len(self._translated):  # the relations of an endpoint become known one by one
+            self._translated = _translations(tuple(known.label for known in self.facts.graph.relations))
+        translated = self._translated[step.relation]
         foreign = translated == relation.words and translated not in relation.label
         named = translated if translated and foreign else relation.label
         return without_unit((named or relation.words).strip()) or "relation"
