@@ -33,10 +33,11 @@ _BARE = frozenset(("where", "when", "why"))
 
 
 class Word(NamedTuple):
-    """English words for a part of the text, and the nodes that it mentions."""
+    """English words for a part of the text, with its character range; an empty one for words that only English has."""
 
     text: str
-    nodes: Sequence[int] = ()
+    start: int = 0
+    end: int = 0
 
     @property
     def asks(self) -> bool:
@@ -45,12 +46,11 @@ class Word(NamedTuple):
 
 
 class Mentioned(NamedTuple):
-    """A mention: its character range, its English label and its nodes."""
+    """A mention: its character range and its English label."""
 
     start: int
     end: int
     label: str
-    nodes: Sequence[int]
 
 
 @dataclass
@@ -138,12 +138,12 @@ def _in_tense(clause: _Clause, verb: Sequence[Word] | None = None, own: Sequence
     """The verbs of a clause without a helper, in the past or the third person."""
     first, *others = verb or clause.verb or [Word("")]
     if first.text == "is" and others and any(phrase.case == "than" for phrase in (*clause.phrases, *own)):
-        return [first, Word(comparative(others[0].text)), *others[1:]]
+        return [first, others[0]._replace(text=comparative(others[0].text)), *others[1:]]
     if not first.text or first.text in _BE or not first.text.isascii():
         return [*(verb or clause.verb)]
     start, _, rest = first.text.partition(" ")
     inflected = past(start) if clause.is_past else third(start)
-    return [Word(f"{inflected} {rest}".strip(), first.nodes), *others]
+    return [first._replace(text=f"{inflected} {rest}".strip()), *others]
 
 
 class _Writer:
@@ -187,7 +187,7 @@ class _Writer:
     def _mention(self, mention: Mentioned, at: int) -> int:
         """Take in a mention, and return the place of its last content morpheme: endings and particles follow."""
         if not self.ending:
-            self._content(Word(mention.label, mention.nodes), self.morphemes[at])
+            self._content(Word(mention.label, mention.start, mention.end), self.morphemes[at])
             return at
         tags = [m.tag for m in self.morphemes[at:] if m.start < mention.end]
         heads = [at + n for n, tag in enumerate(tags) if tag[0] not in "JES" and tag not in ("VCP", "XSN")]
@@ -198,21 +198,21 @@ class _Writer:
             self._morpheme(m, None)
             return last
         own = self._english(m) if len(heads) == 1 else None
-        self._content(Word(own or mention.label, mention.nodes), m)
+        self._content(Word(own or mention.label, mention.start, mention.end), m)
         return last
 
     def _content(self, word: Word, m: Morpheme) -> None:
         clause = self.clause
         if m.tag in _PREDICATES and word.text.startswith("be "):
-            clause.verb += [Word("was" if clause.is_past else "is"), Word(word.text[3:])]
+            clause.verb += [Word("was" if clause.is_past else "is"), word._replace(text=word.text[3:])]
         elif m.tag in _PREDICATES:
             is_quality = m.tag in ("VA", "XSA") and not word.asks and " " not in word.text
-            if not self.ending and m.tag == "VV" and not word.nodes:  # "担当している" is "is responsible"
+            if not self.ending and m.tag == "VV":  # "担当している" is "is responsible"
                 known = self.table.get(m.form, VERB)
                 is_quality = not known.startswith(VERB) and known not in (*_BE, *_TELL)
             if is_quality and clause.adverbs and clause.adverbs[-1].text == "most" and not self.ending:
                 clause.adverbs.pop()
-                word = Word(superlative(word.text))
+                word = word._replace(text=superlative(word.text))
             clause.verb += [Word("is"), word] if is_quality else [word]
         elif clause.before_noun and word.text in _OPENING:  # "when", "before": of a clause, not of a noun
             self.clauses.append([word, *clause.before_noun])
@@ -245,26 +245,27 @@ class _Writer:
             clause.is_negative = True
             clause.verb += [Word("is")] * (tag == "VCN")
         elif english == "most" and not self.ending:
-            clause.adverbs.append(Word(english))
+            clause.adverbs.append(Word(english, m.start, m.end))
         elif english == "passive":
             if clause.verb:
-                clause.verb[-1:] = [Word("was"), Word(participle(clause.verb[-1].text))]
+                last = clause.verb[-1]
+                clause.verb[-1:] = [Word("was"), last._replace(text=participle(last.text))]
         elif tag == "VX":
             clause.verb[:0] = [Word(english)] if english == "want" else []
         elif tag in ("MAG", "MAJ") and english:
             if Word(english).asks:
                 clause.phrases.append(_Phrase([Word(english)], is_open=False))
             else:
-                clause.adverbs.append(Word(english))
+                clause.adverbs.append(Word(english, m.start, m.end))
         elif tag == "MM" and english:
-            clause.before_noun.append(Word(english))
+            clause.before_noun.append(Word(english, m.start, m.end))
         elif tag == "NNB" and not english and clause.behind_noun:
             clause.cleft, clause.behind_noun = clause.behind_noun[1:], []
         elif tag in _NOUNS or tag in ("VV", "VA"):
             # unknown words stay recognizable, so that question and passage share them
             said = self.unknown(m.form) if english is None and tag != "NNB" else english
             if said:
-                self._content(Word(said.capitalize() if tag == "NNP" else said), m)
+                self._content(Word(said.capitalize() if tag == "NNP" else said, m.start, m.end), m)
 
     def _particle(self, m: Morpheme) -> None:
         if not self.clause.phrases:
@@ -351,7 +352,7 @@ def in_english_order(
     """The gloss of a Korean text or question: mentions by their labels, other words by `table` or else by `unknown`,
     which romanizes them by default.
 
-    >>> mentions = [Mentioned(0, 2, "ground", (0,)), Mentioned(8, 10, "dig", (1,))]
+    >>> mentions = [Mentioned(0, 2, "ground"), Mentioned(8, 10, "dig")]
     >>> words = in_english_order("땅을 무엇으로 팠니?", mentions, {"무엇": "what", "-으로": "with"}, asking=True)
     >>> [word.text for word in words]
     ['with', 'what', 'dig', 'ground', '?']

@@ -22,12 +22,17 @@ from kgqa.validation import WORDINGS
 
 _HAVE, _BE = frozenset(("has", "have", "had")), frozenset(("is", "are", "am", "was", "were", "be", "been"))
 _MODAL = frozenset(("can", "could", "will", "would", "must", "should", "may"))
-_HELPERS = _HAVE | _BE | _MODAL | frozenset(("is there", "does", "do", "did"))
+_WANT = frozenset(("want", "wants", "wanted", "would like"))
+_HELPERS = _HAVE | _BE | _MODAL | _WANT | frozenset(("is there", "does", "do", "did"))
 _ASKING = ASKING | {"whom", "whose"}
 _ARTICLES = frozenset(("the", "a", "an", "this", "these", "that", "his", "her", "its", "their"))
 _PRONOUNS = frozenset(("people", "I", "he", "she", "it", "we", "they", "you"))
 """Words that are a subject by themselves."""
 _MARKS = frozenset(".?!")
+_JOINS = frozenset(
+    (*",;:", "and", "but", "because", "when", "while", "although", "if", "so that", "before", "until")
+)
+"""Marks and conjunctions between the clauses of a passage."""
 _OF = frozenset(("of", "of the"))
 _PREPOSITIONS = _OF | frozenset((
     "out_of", "in", "at", "on", "by", "with", "from", "to", "for", "after", "before", "between", "under", "over",
@@ -91,7 +96,8 @@ class _Token:
 
     text: str
     source: str
-    nodes: Sequence[int] = ()
+    start: int = 0
+    end: int = 0
     is_name: bool = False
     is_verb: bool = False
     """Whether it is a verb other than a helper, in its base form."""
@@ -136,7 +142,7 @@ class _Reader:
             for match in _PIECE.finditer(text)
             if not any(s < match.end() and match.start() < e for s, e in taken)
         ]
-        found = [(m.start, _Token(m.label, text[m.start : m.end], m.nodes, is_name=True)) for m in mentions]
+        found = [_Token(m.label, text[m.start : m.end], m.start, m.end, is_name=True) for m in mentions]
         starts = {m.start for m in mentions}
         at = 0
         while at < len(words):
@@ -152,15 +158,77 @@ class _Reader:
             )
             source = " ".join(w[0] for w in span[:size])
             begins = not at or words[at - 1][0] in ".!?"
-            said = (
-                self._word(source, begins) if size == 1 else self._phrase([w[0] for w in span[:size]]) or ""
-            )
+            start, end = words[at].start(), words[at + size - 1].end()
+            if size > 1:
+                said = self._phrase([w[0] for w in span[:size]]) or ""
+            elif (verb := self._verb(source)) and (
+                text[end : end + 1] == "-" or self._is_verb_after(found, start)
+            ):
+                said = verb
+            else:
+                said = self._word(source, begins)
             is_verb = said.startswith(VERB)
-            token = _Token(said.removeprefix(VERB), source.lower(), is_verb=is_verb)
+            token = _Token(said.removeprefix(VERB), source.lower(), start, end, is_verb=is_verb)
             if said or token.source in self.order.reflexive:
-                found.append((words[at].start(), token))
+                found.append(token)
             at += size
-        return self._graded(self._passive([token for _, token in sorted(found, key=lambda pair: pair[0])]))
+        found.sort(key=lambda token: token.start)
+        if self.own.of_everyday:  # "se lava" is "washes"
+            return self._graded(list(self._plain([t for t in found if t.source not in self.order.reflexive])))
+        return self._graded(self._passive(found))
+
+    def _plain(self, tokens: Sequence[_Token]) -> Iterator[_Token]:
+        """The tokens with infinitives in one ("zu sehen") and articles that are pronouns: "la lava" is "it washes"."""
+        before: _Token | None = None
+        is_bare = not self.order.verb_final
+        for n, token in enumerate(tokens):
+            after = tokens[n + 1] if n + 1 < len(tokens) else None
+            ends = after is None or after.text in _MARKS | _JOINS
+            if token.text == "to" and after and after.is_verb:
+                before = token
+                continue
+            if token.is_verb and ((before and before.text == "to") or token.source.startswith("zu ")):
+                token = replace(token, text=f"to {token.text}", is_verb=False)
+            elif token.is_verb and self._is_infinitive(token) and before and before.text not in _MARKS:
+                is_after_verb = before.is_helper or before.is_verb
+                after_modal = before.text in _MODAL or before.text.endswith(" to")
+                if is_after_verb or before.is_preposition:
+                    token = replace(
+                        token, text=token.text if after_modal else f"to {token.text}", is_verb=False
+                    )
+            elif token.text == "the" and (ends or (is_bare and after and (after.is_verb or after.is_helper))):
+                token = replace(token, text="it" if is_bare else "that")
+            yield token
+            before = tokens[n]
+
+    def _is_infinitive(self, token: _Token) -> bool:
+        """Whether a verb is written in its dictionary form, in a language where only infinitives are."""
+        forms = bases(token.source, self.language)
+        return (
+            not self.order.verb_final and len(forms) == 1 and bool(self.order.infinitive.search(token.source))
+        )
+
+    def _verb(self, word: str) -> str:
+        """The English of a word as a form of a verb, if it is a noun as written: "ferme" is a farm, or closes."""
+        low = word.lower()
+        as_written = self.own.words.get(low, VERB)
+        if self.order.capitals or as_written.startswith(VERB):
+            return ""
+        forms = (self.own.words.get(form, "") for form in bases(low, self.language)[1:])
+        return next((english for english in forms if english.startswith(VERB)), "")
+
+    def _is_verb_after(self, found: Sequence[_Token], start: int) -> bool:
+        """Whether the last word before a place lets a verb rather than a noun follow."""
+        before = max((t for t in found if t.start < start), key=lambda t: t.start, default=None)
+        if (
+            before is None
+            or before.is_article
+            or before.is_preposition
+            or before.text in ("and", *_MARKS, *_JOINS)
+        ):
+            return False
+        opens = before.source in self.order.reflexive or before.text in _PRONOUNS | {"not", "who", "which"}
+        return opens or before.text in _HAVE or (before.is_noun and not before.text[0].isdigit())
 
     def _passive(self, tokens: Sequence[_Token]) -> list[_Token]:
         """The tokens without reflexive pronouns, whose verbs are passive: "se construyó" is "was built"."""
@@ -232,7 +300,9 @@ class _Reader:
             return self.own.words[low]
         if self.order.capitals and word[0].isupper() and not begins:
             noun = self.own.find(low)
-            return noun * (not noun.startswith(VERB)) or self.own.compound(low) or self.unknown(word) or word
+            return noun * (not noun.startswith(VERB)) or self.unknown(word) or self.own.compound(low) or word
+        if not self.order.capitals and word[0].isupper() and not begins:
+            return self.small.get(low, word)  # a name
         is_small = low in STOP_WORDS_OF[self.language] or not low[0].isalpha()
         if is_small and low in self.small:
             return self.small[low]
@@ -247,6 +317,26 @@ class _Reader:
             verbs = [b for b in bases(low, self.language)[1:] if self.order.infinitive.search(b)]
             return VERB + other if verbs and word == low and " " not in other else other
         return word
+
+    def stated(self, clause: list[_Token]) -> list[_Token]:
+        """A clause that states something: its verbs together, after a subject at its beginning."""
+        front = next((n for n, token in enumerate(clause) if not self._opens(token)), len(clause))
+        opening, clause = clause[:front], self.joined(clause[front:])
+        verb = next((n for n, token in enumerate(clause) if token.is_verb or token.is_helper), None)
+        if verb is None:
+            return [*opening, *_genitives(clause, self.order)]
+        before, (verbs, rest) = clause[:verb], _gathered(clause[verb:])
+        if self.order.verb_final and not rest and len(before) > 1:  # a subordinate clause
+            size = _noun_phrase(before, self.order)
+            verbs = sorted(verbs, key=lambda token: not token.is_helper)
+            before, rest = before[:size], before[size:]
+        elif self.order.verb_final and before and not before[0].is_article and not before[0].is_noun:
+            subject, rest = _subject(rest, self.order)
+            before = [*before, *subject]
+        return [*opening, *_genitives(before, self.order), *_finite(verbs), *_genitives(rest, self.order)]
+
+    def _opens(self, token: _Token) -> bool:
+        return token.text in _MARKS or token.text in _JOINS or token.source in self.order.relative
 
     def joined(self, clause: list[_Token]) -> list[_Token]:
         """A clause whose separable verbs are in one place: "fand ... statt" is one verb, as "kam ... zur Welt"."""
@@ -276,9 +366,10 @@ def in_english_order(
     small: Mapping[str, str],
     own: Vocabulary,
     unknown: Callable[[str], str],
+    asking: bool = True,
 ) -> list[Word]:
-    """A question in English words: its mentions by their labels, other words by `small` and the vocabulary, or else as
-    `unknown` has them or they are.
+    """A question or a passage in English words: its mentions by their labels, other words by `small` and the
+    vocabulary, or else as `unknown` has them or they are.
 
     >>> from kgqa.graph.storage.relation_names import vocabulary
     >>> from kgqa.language.wording import english_words
@@ -292,6 +383,12 @@ def in_english_order(
     """
     reader = _Reader(language, small, own, unknown)
     tokens = reader.read(text, mentions)
+    if not asking:
+        return [
+            Word(t.text, t.start, t.end)
+            for clause in _statements(tokens, reader.order)
+            for t in reader.stated(clause)
+        ]
     clauses = list(_clauses([token for token in tokens if token.text not in _MARKS], reader.order))
     written: list[Word] = []
     for n, clause in enumerate(clauses):
@@ -300,8 +397,20 @@ def in_english_order(
             if n
             else _main(reader.joined(clause), reader.order)
         )
-        written += [Word(token.text, token.nodes) for token in said]
+        written += [Word(token.text, token.start, token.end) for token in said]
     return written
+
+
+def _statements(tokens: Sequence[_Token], order: _Order) -> Iterator[list[_Token]]:
+    """The clauses of a passage, each with the mark or the conjunction before it."""
+    clause: list[_Token] = []
+    for token in tokens:
+        is_relative = token.source in order.relative and not order.verb_final
+        if clause and (token.text in _MARKS | _JOINS or is_relative):
+            yield clause
+            clause = []
+        clause.append(replace(token, text="that") if is_relative and token.text == "what" else token)
+    yield clause
 
 
 def _clauses(tokens: Sequence[_Token], order: _Order) -> Iterator[list[_Token]]:
@@ -490,13 +599,19 @@ def _finite(verbs: Sequence[_Token]) -> list[_Token]:
 
 def _inverted(verbs: Sequence[_Token], subject: Sequence[_Token]) -> list[_Token]:
     """Verbs around their subject, the helper first."""
-    helper, others = [_Token("does", "")], list(verbs)
+    is_singular = [token.text for token in subject] not in [
+        [word] for word in _PRONOUNS - {"he", "she", "it"}
+    ]
+    helper, others = [_Token("does" if is_singular else "do", "")], list(verbs)
     if verbs[0].is_helper and (len(verbs) > 1 or verbs[0].text not in _HAVE):
         helper, others = [verbs[0]], list(verbs[1:])
     elif verbs[0].text.startswith("be "):
-        helper, others = [_Token("is", "")], [_Token(verbs[0].text[3:], verbs[0].source), *verbs[1:]]
+        helper, others = (
+            [_Token("is", "")],
+            [replace(verbs[0], text=verbs[0].text[3:], is_verb=False), *verbs[1:]],
+        )
     elif verbs[0].text in _HAVE:
-        others = [_Token("have", verbs[0].source), *verbs[1:]]
+        others = [replace(verbs[0], text="have", is_verb=False), *verbs[1:]]
     said = [_inflected(verb, [*helper, *others[:n]]) for n, verb in enumerate(others)]
     return [*helper, *subject, *said]
 
@@ -508,9 +623,9 @@ def _inflected(verb: _Token, before: Sequence[_Token]) -> _Token:
     helpers = {token.text for token in before}
     if first == "be":
         text = rest if helpers & _BE else f"is {rest}" if not before else verb.text
-        return _Token(text, verb.source)
+        return replace(verb, text=text, is_verb=False)
     made = participle(first) if helpers & (_HAVE | _BE) else first if before else third(first)
-    return _Token(f"{made} {rest}".strip(), verb.source)
+    return replace(verb, text=f"{made} {rest}".strip(), is_verb=False)
 
 
 def _genitives(tokens: Sequence[_Token], order: _Order) -> list[_Token]:

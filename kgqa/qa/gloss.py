@@ -1,30 +1,32 @@
-"""The gloss step: a question in another language is read once more by the English reader, word for word in English.
+"""Questions in other languages in English words: for retrieval over the English facts of the everyday graph, for the
+English reader, and for logical forms over a graph of one's own.
 
-The multilingual reader ranks concepts worse in other languages than in English. A gloss, made of the English labels of
-the concepts that the text mentions and of a table of frequent words, is poor English, but the English reader can rank
-the same concepts and predict the answer type from it, and both readers together are better than either.
+A gloss is word for word, in English order: names and labels of concepts as the graph has them in English, other words
+by the tables of `kgqa/language/wordings`. It is poor English, but retrieval and the English reader understand most of
+it, and both readers together (the gloss step) are better than either.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import lru_cache
-from typing import Any
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kgqa.graph.linking.linker import LEMMATIZED, SPACELESS, Linker
-from kgqa.graph.linking.normalize import WORD, has_analyser, japanese_words
+from kgqa.graph.linking.normalize import WORD, has_analyser, has_japanese_analyser, japanese_words
 from kgqa.graph.load import open_graph
 from kgqa.graph.overlay import OverlayGraph
 from kgqa.graph.retrieval.label_languages import label_in
-from kgqa.graph.storage.relation_names import bases, vocabulary
+from kgqa.graph.storage.relation_names import Vocabulary, bases, everyday_vocabulary, vocabulary
 from kgqa.graph.storage.store import GraphStore
 from kgqa.language import head_final, head_initial
 from kgqa.language.detect import ENGLISH, KOREAN
-from kgqa.language.head_final import Mentioned
+from kgqa.language.head_final import Mentioned, Word, romanise
 from kgqa.language.wording import dated, english_words
 from kgqa.qa.state import HeadScores, QAState, QAStates
 from kgqa.types import (
@@ -47,9 +49,9 @@ MAX_SENSES = 3
 LONGEST_NAME = 30
 SURE_NAME = 3
 _WORDS = re.compile(r"[^\W\d_]+")
-_LEAST = 1e-9
+_LEAST = 0.01
+"""Probability of a concept that only the other reader has, chosen on questions in four languages."""
 _CLOSE = frozenset((*".,;:!?", "'s"))
-_MARKS = str.maketrans("。、！？", ".,!?")
 
 
 def gloss(
@@ -59,48 +61,119 @@ def gloss(
     language: Callable[[Question], str],
     share: float,
 ) -> QAStates:
-    """Average the scores of answer types and concepts of each open question with those of its gloss (weight `share`).
-
-    `reading` reads with the English reader; questions in languages without a table of frequent words are not changed.
-    """
+    """Average the scores of answer types and concepts of each open question over an open-world graph with those of its
+    gloss (weight `share`), which `reading` reads with the English reader over a subgraph of its own."""
     wanted = {
-        n: glossed
+        n: state.english
         for n, state in enumerate(states)
-        if share and _may_gain(state) and (glossed := _glossed(state, graph, language(state.question)))
+        if state.english and share and state.is_open and language(state.question) and not graph.closed_world
     }
     if not wanted:
         return states
-    again = dict(zip(wanted, reading(tuple(wanted.values())), strict=True))
+    again = dict(zip(wanted, reading(tuple(state for state, _ in wanted.values())), strict=True))
     return tuple(
-        replace(state, scores=_read_by_both(state.scores, again[n].scores, share)) if n in again else state
+        _read_by_both(state, again[n].scores, wanted[n][1], share) if n in again else state
         for n, state in enumerate(states)
     )
 
 
-def _may_gain(state: QAState) -> bool:
-    """Whether a question has been read, is open, and has a short passage or none."""
-    is_read = len(state.scores.answer_type) > 0
-    return is_read and state.is_open and len(state.question.passage_text) <= LONGEST
+class Gloss(NamedTuple):
+    """A question in English words, with the words of each of its parts."""
+
+    question: Question
+    parts: dict[NodeRole, list[tuple[int, Word]]]
+    """Where each word of the English question and passage begins, and its place in the text."""
+
+    def link(self, found: Link) -> Link:
+        """A mention in the English text as one of the text that it is made of."""
+        starts = [start for start, _ in self.parts[found.part]]
+        first, last = bisect_left(starts, found.start + 1) - 1, bisect_left(starts, found.end)
+        own = [word for _, word in self.parts[found.part][max(first, 0) : last] if word.end]
+        start, end = min((word.start for word in own), default=0), max((word.end for word in own), default=0)
+        return replace(found, start=start, end=end)
+
+    def own(self, subgraph: Subgraph, graph: KnowledgeGraph, language: str) -> Subgraph:
+        """The subgraph of the English question for the question itself: its labels and mentions in a language."""
+        links = tuple(link for link in map(self.link, subgraph.links) if link.end)
+        labels = labels_in(graph, subgraph.nodes, subgraph.labels, language)
+        return replace(subgraph, links=links, labels=tuple(labels))
 
 
-def _glossed(state: QAState, graph: KnowledgeGraph, language: str) -> QAState | None:
-    """The question in English words, over the same concepts with their English labels."""
-    if not (words := english_words(language)) or (language == KOREAN and not has_analyser()):
+def glossed(question: Question, linker: Linker, language: str) -> Gloss | None:
+    """An open question with a short passage or none in English words, by the words of everyday life; None for others,
+    and in languages without such words."""
+    own = everyday_vocabulary(language)
+    is_short = len(question.passage_text) <= LONGEST
+    if question.choices or not (own.words and is_short and _is_analysed(language)):
         return None
-    subgraph, question = state.subgraph, state.question
-    ids = graph.ids(subgraph.nodes)
-    known = graph.labels(ids.clip(min=0))
-    labels = tuple(
-        english if number >= 0 else own
-        for english, number, own in zip(known, ids.tolist(), subgraph.labels, strict=True)
-    )
-    subgraph = replace(subgraph, labels=labels)
-    asked, links = word_by_word(question.text, NodeRole.QUESTION, subgraph, language, words)
-    told, more = word_by_word(question.passage_text, NodeRole.PASSAGE, subgraph, language, words)
+
+    def dictionary(word: str) -> str:
+        return _everyday(bases(word.lower(), language), language)
+
+    def english(text: str, asking: bool) -> tuple[str, list[tuple[int, Word]]]:
+        mentions = _phrases(text, linker, language)
+        return _joined(_in_order(text, mentions, language, own, dictionary, asking))
+
+    asked, words_asked = english(question.text, asking=True)
+    told, words_told = english(question.passage_text, asking=False)
     asked = asked.rstrip(" .!?") + "?"
-    return QAState(
-        replace(question, text=asked, passage=Passage(told) if told else None),
-        (replace(subgraph, links=(*links, *more)),),
+    return Gloss(
+        replace(question, text=asked[:1].upper() + asked[1:], passage=Passage(told) if told else None),
+        {NodeRole.QUESTION: words_asked, NodeRole.PASSAGE: words_told},
+    )
+
+
+def _is_analysed(language: str) -> bool:
+    analysers = {KOREAN: has_analyser, "ja": has_japanese_analyser}
+    return language not in analysers or analysers[language]()
+
+
+def _phrases(text: str, linker: Linker, language: str) -> list[Mentioned]:
+    """The mentions of a text whose labels have several words ("pince à linge"), which are one in English; in Korean,
+    whose table is small, all of them."""
+    if not text:
+        return []
+    found = linker.link(text) if language == KOREAN else linker.link_many([text], language)[0]
+    if language in SPACELESS:
+        ends = {word.end: n for n, word in enumerate(japanese_words(text))}
+        starts = {word.start: n for n, word in enumerate(japanese_words(text))}
+        found = [m for m in found if ends.get(m.end, 0) > starts.get(m.start, 0)]
+    elif language != KOREAN:
+        found = [m for m in found if not text[m.start : m.end].isalpha()]
+    labels = {
+        (m.start, m.end): min(linker.graph.labels(np.array(m.entities, dtype=np.int32)), key=_count)
+        for m in reversed(found)
+    }
+    return [Mentioned(*span, labels[span]) for span in _apart(labels, len(text))]
+
+
+def _count(label: str) -> int:
+    """The number of words: "rain" is plainer than "weeks without rain"."""
+    return label.count(" ")
+
+
+def _in_order(
+    text: str,
+    mentions: Sequence[Mentioned],
+    language: str,
+    own: Vocabulary,
+    dictionary: Callable[[str], str],
+    asking: bool,
+) -> list[Word]:
+    """A text in English words and in English order."""
+    small = english_words(language)
+    if language in LEMMATIZED:
+        return head_initial.in_english_order(text, mentions, language, small, own, dictionary, asking)
+    is_korean = language == KOREAN
+    return head_final.in_english_order(
+        text,
+        mentions,
+        {**own.words, **small} if is_korean else {**small, **own.words},
+        asking,
+        unknown=(romanise if own.of_everyday else str)
+        if is_korean
+        else lambda word: dictionary(word) or word,
+        language=language,
     )
 
 
@@ -116,7 +189,7 @@ def in_english(question: Question, linker: Linker, language: str) -> Question:
     Raises:
         InputError: the question is Korean and the extra `ko` is not installed.
     """
-    text, small, own = question.text, english_words(language), vocabulary(language)
+    text, own = question.text, vocabulary(language)
     spans: dict[tuple[int, int], Sequence[int]]
     if language in SPACELESS:
         spans = _named(text, linker.graph)
@@ -134,18 +207,8 @@ def in_english(question: Question, linker: Linker, language: str) -> Question:
         forms = bases(word.lower(), language)
         return "" if not of_relations.isdisjoint(forms) else _everyday(forms, language)
 
-    mentions = _whole([Mentioned(*span, labels[span], ()) for span in _apart(spans, len(text))], text)
-    if language in LEMMATIZED:
-        said = head_initial.in_english_order(text, mentions, language, small, own, dictionary)
-    else:
-        said = head_final.in_english_order(
-            text,
-            mentions,
-            {**own.words, **small} if language == KOREAN else {**small, **own.words},
-            asking=True,
-            unknown=str if language == KOREAN else lambda word: dictionary(word) or word,
-            language=language,
-        )
+    mentions = _whole([Mentioned(*span, labels[span]) for span in _apart(spans, len(text))], text)
+    said = _in_order(text, mentions, language, own, dictionary, asking=True)
     text, _ = _joined(said)
     text = text.rstrip(" .!?") + "?"
     return replace(question, text=text[:1].upper() + text[1:])
@@ -176,12 +239,18 @@ def _named(text: str, graph: KnowledgeGraph) -> dict[tuple[int, int], Sequence[i
     }
 
 
+@cache  # to open it hashes its file
+def _everyday_graph() -> KnowledgeGraph | None:
+    try:
+        return open_graph("everyday")
+    except InputError:  # not installed
+        return None
+
+
 @lru_cache(maxsize=10_000)
 def _everyday(forms: tuple[str, ...], language: str) -> str:
     """The English label of the best known concept of the everyday graph with one of these names in a language."""
-    try:
-        graph = open_graph("everyday")
-    except InputError:  # not installed
+    if (graph := _everyday_graph()) is None:
         return ""
     for entities in graph.find(forms, language):
         for entity in entities[:MAX_SENSES].tolist():
@@ -244,54 +313,14 @@ def _renamed(one: Any, text: str) -> Any:
     return replace(one, text=text)
 
 
-def word_by_word(
-    text: str, part: NodeRole, subgraph: Subgraph, language: str, words: Mapping[str, str]
-) -> tuple[str, list[Link]]:
-    """The gloss of a text: its mentions by the labels of `subgraph`, other words by `words` or as they are; and the
-    mentions in the gloss.
-
-    >>> graph = Subgraph(("x:dig", "x:hole"), ("dig", "hole"), np.zeros(2, np.int32), links=(
-    ...     Link(NodeRole.QUESTION, 7, 12, 0), Link(NodeRole.QUESTION, 20, 24, 1)))
-    >>> words = {"womit": "with what", "sie": "she", "ein": "a"}
-    >>> word_by_word("Womit gräbt sie ein Loch?", NodeRole.QUESTION, graph, "de", words)[0]
-    'with what dig she a hole?'
-    """
-    mentions = _mentions(text, part, subgraph)
-    said: list[tuple[str, Sequence[int]]] = []
-    if language == KOREAN:
-        found = [Mentioned(start, end, _plainest(subgraph, nodes), nodes) for start, end, nodes in mentions]
-        said += head_final.in_english_order(text, found, words, asking=part is NodeRole.QUESTION)
-    else:
-        for start, end, nodes in _pieces(text, mentions, _pattern(language)):
-            word = text[start:end].translate(_MARKS)
-            if word := _plainest(subgraph, nodes) if nodes else words.get(word.lower(), word):
-                said.append((word, nodes))
-    written, places = _joined(said)
-    return written, [Link(part, *place) for place in places]
-
-
-def _joined(words: Sequence[tuple[str, Sequence[int]]]) -> tuple[str, list[tuple[int, int, int]]]:
-    """Words as a text, with start, end and node of each mention."""
+def _joined(words: Sequence[Word]) -> tuple[str, list[tuple[int, Word]]]:
+    """Words as a text, with the place where each begins."""
     text = ""
-    places: list[tuple[int, int, int]] = []
-    for word, nodes in words:
-        text += word if not text or word in _CLOSE else f" {word}"
-        places += [(len(text) - len(word), len(text), node) for node in nodes]
+    places = []
+    for word in words:
+        text += word.text if not text or word.text in _CLOSE else f" {word.text}"
+        places.append((len(text) - len(word.text), word))
     return text, places
-
-
-def _plainest(subgraph: Subgraph, nodes: Sequence[int]) -> str:
-    """The label with the fewest words: "rain", not "weeks without rain"."""
-    return min((subgraph.labels[node] for node in nodes), key=lambda label: label.count(" "))
-
-
-def _mentions(text: str, part: NodeRole, subgraph: Subgraph) -> list[tuple[int, int, list[int]]]:
-    """Start, end and nodes of the mentions of a text; of overlapping mentions only the longest."""
-    mentions: dict[tuple[int, int], list[int]] = {}
-    for link in subgraph.links:
-        if link.part is part:
-            mentions.setdefault((link.start, link.end), []).append(link.node)
-    return [(start, end, mentions[start, end]) for start, end in _apart(mentions, len(text))]
 
 
 def _apart(spans: Iterable[tuple[int, int]], length: int) -> list[tuple[int, int]]:
@@ -305,40 +334,26 @@ def _apart(spans: Iterable[tuple[int, int]], length: int) -> list[tuple[int, int
     return sorted(found)
 
 
-def _pieces(
-    text: str, mentions: list[tuple[int, int, list[int]]], pattern: re.Pattern[str]
-) -> list[tuple[int, int, list[int]]]:
-    """The mentions of a text, and the words and marks between them without nodes."""
-    covered = np.zeros(len(text) + 1, dtype=bool)
-    for start, end, _ in mentions:
-        covered[start:end] = True
-    between = (match.span() for match in pattern.finditer(text))
-    return sorted([*mentions, *((start, end, []) for start, end in between if not covered[start:end].any())])
-
-
-@lru_cache
-def _pattern(language: str) -> re.Pattern[str]:
-    """Words and punctuation; in a language without spaces between words, only the words of its table."""
-    known = sorted(english_words(language), key=len, reverse=True)
-    word = "|".join(map(re.escape, known)) if language in SPACELESS else r"\w+"
-    return re.compile(rf"{word}|[.,;:!?。、！？]")
-
-
-def _read_by_both(own: HeadScores, english: HeadScores, share: float) -> HeadScores:
-    """The first reader's scores, with weighted geometric means of both readers' probabilities of concepts and answer
-    types."""
-    other = {concept.concept: concept.score for concept in english.concepts}
-    scores = [
-        max(concept.score, _LEAST) ** (1 - share) * max(other.get(concept.concept, 0.0), _LEAST) ** share
-        for concept in own.concepts
+def _read_by_both(state: QAState, english: HeadScores, subgraph: Subgraph, share: float) -> QAState:
+    """A question with weighted geometric means of both readers' probabilities of concepts and answer types. `subgraph`,
+    which the English reader read, replaces the state's own if only it has the best concept."""
+    own = state.scores
+    first, second = ({c.concept: c for c in scores.concepts} for scores in (own, english))
+    labels = dict(zip(subgraph.nodes, subgraph.labels, strict=True))
+    scores = {
+        name: max(first[name].score if name in first else 0.0, _LEAST) ** (1 - share)
+        * max(second[name].score if name in second else 0.0, _LEAST) ** share
+        - _LEAST  # else the many that neither reader thinks of would share much of the probability
+        for name in first | second
+    }
+    total = sum(scores.values()) or 1.0
+    concepts = [
+        replace(first.get(name) or replace(second[name], text=labels[name or ""]), score=score / total)
+        for name, score in sorted(scores.items(), key=lambda pair: -pair[1])
     ]
-    total = sum(scores)
-    both: list[Candidate] = [
-        replace(concept, score=score / total) for concept, score in zip(own.concepts, scores, strict=True)
-    ]
-    first, second = (scores.answer_type.log_softmax(-1) for scores in (own, english))
-    return replace(
-        own,
-        concepts=tuple(sorted(both, key=lambda concept: -concept.score)),
-        answer_type=(1 - share) * first + share * second,
-    )
+    types = [scores.answer_type.log_softmax(-1) for scores in (own, english)]
+    own = replace(own, concepts=tuple(concepts), answer_type=(1 - share) * types[0] + share * types[1])
+    if concepts and concepts[0].concept not in first:
+        rows = (replace(read, row=replace(read.row, subgraph=subgraph)) for read in english.rows)
+        return replace(state, subgraphs=(subgraph,), scores=replace(own, rows=tuple(rows)))
+    return replace(state, scores=own)

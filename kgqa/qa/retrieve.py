@@ -27,6 +27,7 @@ from kgqa.models.collation.input_config import InputConfig
 from kgqa.models.dense_retrieval import MADE_AT_ONCE, FactEncoder, open_fact_index
 from kgqa.models.fact_map import GlossedEncoder, MappedEncoder
 from kgqa.models.load import LoadedReader
+from kgqa.qa.gloss import Gloss, glossed
 from kgqa.qa.logical_forms.graph_index import GraphIndex
 from kgqa.qa.logical_forms.similarity import Similarity
 from kgqa.qa.negated import as_read
@@ -148,10 +149,21 @@ class Retriever:
 
     def find(self, question: Question, linker: Any = None) -> tuple[Subgraph, ...]:
         """The subgraphs before ablation. They are cached for compiled graphs, not for edited or remote ones."""
-        language = self.language_of(question)
+        return self._found(question, linker, self.language_of(question))
+
+    def find_in_english(
+        self, question: Question, linker: Any = None
+    ) -> tuple[Gloss, tuple[Subgraph, ...]] | None:
+        """An everyday question in another language in English words, with its subgraphs; None for others, and unless
+        the reader is multilingual."""
+        language = "" if self.whole.closed_world else self.language_of(question)
+        gloss = glossed(question, self.linker, language) if language else None
+        return gloss and (gloss, self._found(gloss.question, linker, ""))
+
+    def _found(self, question: Question, linker: Any, language: str) -> tuple[Subgraph, ...]:
         length = len(question.text) + len(question.passage_text)
         keeps = isinstance(self.whole, GraphStore) and length <= LONGEST_KEPT
-        key = replace(question, id="")
+        key = replace(question, id=language)
         with self._lock:
             if keeps and key in self._kept:
                 self._kept.move_to_end(key)
@@ -206,9 +218,15 @@ def retrieve(states: QAStates, retriever: Retriever) -> QAStates:
     def retrieved(state: QAState) -> QAState:
         check_cancelled()
         begin, linker = time.perf_counter(), TimedLinker(retriever.linker)
-        subgraphs = retriever.retrieve(as_read(state.question), linker)
+        subgraphs, english = retriever.retrieve(as_read(state.question), linker), None
+        if found := retriever.find_in_english(state.question, linker):
+            gloss, (known,) = found
+            known = retriever.ablate(known)
+            own = gloss.own(known, retriever.graph, retriever.language_of(state.question))
+            english = (QAState(gloss.question, (known,)), own)
         spent = time.perf_counter() - begin - linker.seconds
-        return replace(state, subgraphs=subgraphs).spent(link=1000 * linker.seconds, retrieve=1000 * spent)
+        state = replace(state, subgraphs=subgraphs, english=english)
+        return state.spent(link=1000 * linker.seconds, retrieve=1000 * spent)
 
     return tuple(map(retrieved, states))
 

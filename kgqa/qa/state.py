@@ -70,6 +70,9 @@ class QAState:
     scores: HeadScores = field(default_factory=HeadScores)
     is_glossed: bool = False
     """Whether the question is a gloss: a Korean one, word for word in English."""
+    english: tuple[QAState, Subgraph] | None = None
+    """The question in English words with its subgraph, and this with labels and mentions of its language, for the gloss
+    step."""
     computed: ComputedAnswer | None = None
     candidates: tuple[Candidate, ...] = ()
     """Candidates of all sources, best first."""

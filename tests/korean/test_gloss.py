@@ -9,9 +9,7 @@ from kgqa.language.wording import english_words
 def said(text: str, asking: bool = False, **labels: str) -> str:
     """The gloss of a text in which the words `labels` are mentioned."""
     places = [(text.index(word), word, label) for word, label in labels.items()]
-    mentions = [
-        Mentioned(at, at + len(word), label, (n,)) for n, (at, word, label) in enumerate(sorted(places))
-    ]
+    mentions = [Mentioned(at, at + len(word), label) for at, word, label in sorted(places)]
     return " ".join(word.text for word in in_english_order(text, mentions, english_words("ko"), asking))
 
 
@@ -52,11 +50,6 @@ def test_verbs_come_before_their_objects(text: str, labels: dict[str, str], engl
     assert said(text, **labels) == english
 
 
-def test_a_mention_keeps_its_nodes_and_an_unknown_word_its_sound() -> None:
-    words = in_english_order("민지가 땅을 팠다.", [Mentioned(4, 6, "ground", (3, 5))], {}, asking=False)
-    assert [(word.text, word.nodes) for word in words] == [
-        ("Minji", ()),
-        ("pa", ()),
-        ("ground", (3, 5)),
-        (".", ()),
-    ]
+def test_words_keep_their_place_and_an_unknown_one_its_sound() -> None:
+    words = in_english_order("민지가 땅을 팠다.", [Mentioned(4, 6, "ground")], {}, asking=False)
+    assert words == [("Minji", 0, 2), ("pa", 7, 8), ("ground", 4, 6), (".", 0, 0)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kgqa.graph.storage.relation_names import vocabulary
+from kgqa.graph.storage.relation_names import everyday_vocabulary, vocabulary
 from kgqa.language import head_final, head_initial
 from kgqa.language.head_final import Mentioned
 from kgqa.language.wording import english_words
@@ -13,7 +13,7 @@ from kgqa.language.wording import english_words
 def gloss(language: str, text: str, *names: str) -> str:
     """The gloss of a text that mentions `names`."""
     places = [(text.index(name), name) for name in names]
-    mentions = [Mentioned(at, at + len(name), name, ()) for at, name in sorted(places)]
+    mentions = [Mentioned(at, at + len(name), name) for at, name in sorted(places)]
     small, own = english_words(language), vocabulary(language)
     if language == "ja":
         words = {**small, **own.words}
@@ -93,3 +93,41 @@ def test_french(text: str, names: tuple[str, ...], english: str) -> None:
 def test_japanese(text: str, names: tuple[str, ...], english: str) -> None:
     pytest.importorskip("janome")
     assert gloss("ja", text, *names) == english
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "english"),
+    [
+        ("de", "Tom hat versucht, die Wand zu sehen.", "Tom has tried , the wall to see ."),
+        (
+            "de",
+            "Sie hat nasse Hände, weil sie das Glas gespült hat.",
+            "she has wet hand , because she has rinsed the glass .",
+        ),
+        (
+            "es",
+            "Ana quiere limpiar la mesa. La lava con agua.",
+            "Ana wants to clean the table . it washes with water .",
+        ),
+        (
+            "fr",
+            "Paul veut laver la table que Marie a salie.",
+            "Paul wants to wash the table that Marie has got dirty .",
+        ),
+        ("ja", "皿を洗って、棚に置いた。", "wash dish put in shelf ."),
+    ],
+)
+def test_passages_are_in_english_order_too(language: str, text: str, english: str) -> None:
+    small, own = english_words(language), everyday_vocabulary(language)
+    labels = {"Hände": "hand", "皿": "dish", "mesa": "table", "table": "table"}
+    if language == "ja":
+        words = {**small, **own.words}
+        said = head_final.in_english_order(
+            text, (), words, False, lambda word: labels.get(word, word), language
+        )
+    else:
+        said = head_initial.in_english_order(
+            text, (), language, small, own, lambda word: labels.get(word, ""), asking=False
+        )
+    assert " ".join(word.text for word in said) == english
+    assert all(word.end == 0 or text[word.start : word.end] for word in said), "each word has its place"

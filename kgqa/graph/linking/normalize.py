@@ -410,12 +410,15 @@ _KINDS = {
     "感動詞": "IC",
 }
 _PARTICLES_OF = {"が": "JKS", "を": "JKO", "は": "JX", "も": "JX", "と": "JC", "や": "JC"}
+_GOES_ON = ("て", "で", "、")
+"""What is between a predicate and the next clause of a sentence."""
 _ENDINGS = {"た": "EP", "です": "VCP", "だ": "VCP", "ない": "VX", "ん": "VX", "ぬ": "VX"}
 
 
 def japanese_morphemes(text: str) -> tuple[Morpheme, ...]:
     """The words of a Japanese text as Korean ones are tagged: grammar of both is alike. Predicates, of which nouns with
-    する are some, are in dictionary form; before a noun they have an empty adnominal ending (ETM).
+    する are some, are in dictionary form; before a noun they have an empty adnominal ending (ETM), and a connective one
+    (EC) before another clause.
 
     >>> [(m.form, m.tag) for m in japanese_morphemes("皿を焼いた窯はどこ？")][:5]
     [('皿', 'NNG'), ('を', 'JKO'), ('焼く', 'VV'), ('た', 'EP'), ('', 'ETM')]
@@ -431,8 +434,12 @@ def japanese_morphemes(text: str) -> tuple[Morpheme, ...]:
             if found and found[-1].tag == "NNG" and base == "する":
                 found[-1] = found[-1]._replace(tag="VV", end=at)
                 continue
-            if tag[:2] in ("NN", "NP", "SN", "XR") and found and found[-1].tag in ("VV", "VA", "EP", "VX"):
-                found.append(Morpheme("", "ETM", start, start))
+            is_noun = tag[:2] in ("NN", "NP", "SN", "XR")
+            if tag and found and found[-1].tag in ("VV", "VA", "EP", "VX"):
+                if (is_noun or tag[0] in "MV") and text[found[-1].end : start].rstrip().endswith(_GOES_ON):
+                    found.append(Morpheme("て", "EC", start, start))
+                elif is_noun:
+                    found.append(Morpheme("", "ETM", start, start))
             if tag:
                 found.append(Morpheme(base, tag, start, at))
     return tuple(found)

@@ -15,6 +15,7 @@ from kgqa.graph.formats.vocabulary import steps_of
 from kgqa.graph.linking.linker import LEMMATIZED
 from kgqa.graph.linking.normalize import (
     STOP_WORDS,
+    STOP_WORDS_OF,
     has_japanese_analyser,
     is_known,
     is_korean,
@@ -138,6 +139,8 @@ class Vocabulary(NamedTuple):
     has_compounds: bool = False
     helpers: frozenset[str] = frozenset()
     """Words that are with participles: "hat gebaut", "作った"."""
+    of_everyday: bool = False
+    """Whether it has the words of everyday life."""
 
     def find(self, word: str) -> str:
         """The English of a lower-cased word, as it stands or in dictionary form."""
@@ -185,6 +188,25 @@ def vocabulary(language: str) -> Vocabulary:
         table.get("compounds", False),
         frozenset(table.get("helpers", "").split()),
     )
+
+
+@lru_cache
+def everyday_vocabulary(language: str) -> Vocabulary:
+    """The vocabulary of a language with its words of everyday life, which come before those of relations; empty if it
+    has none."""
+    own = vocabulary(language)
+    path = WORDINGS / f"{language}.toml"
+    table = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    words = _pairs(table.get("everyday", {}).get("words", "").replace("\n", "|"))
+    if "english" not in table:
+        return Vocabulary(language, {}, frozenset(), {})
+    small = {word for group in table["english"].values() for word in group.split()}
+    content = {
+        word: english
+        for word, english in words.items()
+        if word not in small and word not in STOP_WORDS_OF.get(language, ())
+    }
+    return own._replace(words={**own.words, **content}, of_everyday=True)
 
 
 def _pairs(table: str) -> dict[str, str]:
