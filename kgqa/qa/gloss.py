@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kgqa.graph.linking.linker import LEMMATIZED, SPACELESS, Linker
-from kgqa.graph.linking.normalize import WORD, has_analyser, has_japanese_analyser, japanese_words
+from kgqa.graph.linking.normalize import WORD, has_analyser, has_japanese_analyser, japanese_words, people
 from kgqa.graph.load import open_graph
 from kgqa.graph.overlay import OverlayGraph
 from kgqa.graph.retrieval.label_languages import label_in
@@ -103,7 +103,7 @@ def glossed(question: Question, linker: Linker, language: str) -> Gloss | None:
     """An open question with a short passage or none in English words, by the words of everyday life; None for others,
     and in languages without such words."""
     own = everyday_vocabulary(language)
-    is_short = len(question.passage_text) <= LONGEST
+    is_short = max(len(question.text), len(question.passage_text)) <= LONGEST
     if question.choices or not (own.words and is_short and _is_analysed(language)):
         return None
 
@@ -129,8 +129,8 @@ def _is_analysed(language: str) -> bool:
 
 
 def _phrases(text: str, linker: Linker, language: str) -> list[Mentioned]:
-    """The mentions of a text whose labels have several words ("pince à linge"), which are one in English; in Korean,
-    whose table is small, all of them."""
+    """The mentions of a text whose labels have several words ("pince à linge"), which are one in English, and names of
+    people; in Korean, whose table is small, all mentions."""
     if not text:
         return []
     found = linker.link(text) if language == KOREAN else linker.link_many([text], language)[0]
@@ -144,6 +144,8 @@ def _phrases(text: str, linker: Linker, language: str) -> list[Mentioned]:
         (m.start, m.end): min(linker.graph.labels(np.array(m.entities, dtype=np.int32)), key=_count)
         for m in reversed(found)
     }
+    if language in LEMMATIZED:  # "Marie" is no form of "marier"
+        labels |= {(start, end): text[start:end] for start, end in people(text)}
     return [Mentioned(*span, labels[span]) for span in _apart(labels, len(text))]
 
 
