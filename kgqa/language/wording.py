@@ -9,6 +9,8 @@ from functools import lru_cache
 from typing import Any
 
 from kgqa.graph.linking.label_keys import MONTHS
+from kgqa.graph.linking.normalize import STOP_WORDS_OF
+from kgqa.graph.storage.relation_names import Vocabulary, pairs, vocabulary
 from kgqa.language.detect import ENGLISH
 from kgqa.types import NO, YES, Relation
 from kgqa.validation import WORDINGS
@@ -69,6 +71,18 @@ def english_words(language: str) -> dict[str, str]:
     """
     groups = _table(language).get("english", {})
     return {word: english for english, words in groups.items() for word in words.split()}
+
+
+@lru_cache
+def everyday_vocabulary(language: str) -> Vocabulary:
+    """The vocabulary of a language with its words of everyday life, which come before those of relations; empty for a
+    language without a table of frequent words."""
+    if not (frequent := english_words(language)):
+        return Vocabulary(language, {}, frozenset(), {})
+    own, known = vocabulary(language), frequent.keys() | STOP_WORDS_OF.get(language, ())
+    words = pairs(_table(language).get("everyday", {}).get("words", ""))
+    content = {word: english for word, english in words.items() if word not in known}
+    return own._replace(words={**own.words, **content}, of_everyday=True)
 
 
 def filled(sentence: str, head: str, tail: str) -> str:

@@ -22,12 +22,12 @@ from kgqa.graph.linking.normalize import WORD, has_analyser, has_japanese_analys
 from kgqa.graph.load import open_graph
 from kgqa.graph.overlay import OverlayGraph
 from kgqa.graph.retrieval.label_languages import label_in
-from kgqa.graph.storage.relation_names import Vocabulary, bases, everyday_vocabulary, vocabulary
+from kgqa.graph.storage.relation_names import Vocabulary, bases, vocabulary
 from kgqa.graph.storage.store import GraphStore
 from kgqa.language import head_final, head_initial
 from kgqa.language.detect import ENGLISH, KOREAN
 from kgqa.language.head_final import Mentioned, Word, romanise
-from kgqa.language.wording import dated, english_words
+from kgqa.language.wording import dated, english_words, everyday_vocabulary
 from kgqa.qa.state import HeadScores, QAState, QAStates
 from kgqa.types import (
     Answer,
@@ -166,16 +166,12 @@ def _in_order(
     small = english_words(language)
     if language in LEMMATIZED:
         return head_initial.in_english_order(text, mentions, language, small, own, dictionary, asking)
-    is_korean = language == KOREAN
+    if language == KOREAN:
+        table, other = {**own.words, **small}, romanise if own.of_everyday else str
+        return head_final.in_english_order(text, mentions, table, asking, other)
+    table = {**small, **own.words}
     return head_final.in_english_order(
-        text,
-        mentions,
-        {**own.words, **small} if is_korean else {**small, **own.words},
-        asking,
-        unknown=(romanise if own.of_everyday else str)
-        if is_korean
-        else lambda word: dictionary(word) or word,
-        language=language,
+        text, mentions, table, asking, lambda word: dictionary(word) or word, language
     )
 
 

@@ -71,6 +71,8 @@ class Retriever:
         self.whole, self.settings, self.relevance, self.encoder = graph, settings, relevance, encoder
         self.dense_search = open_fact_index(graph, encoder, dense_search) if encoder else None
         self.question_encoder, self.language = question_encoder, language
+        self.in_english = False
+        """Whether an English reader reads questions in other languages too, by their gloss."""
         self._below: DenseSearch | None = None
         self.linker = linker or fuzzy_linker(graph)
         self.ablate = ablate or ABLATIONS[settings.ablation]
@@ -115,7 +117,7 @@ class Retriever:
             self.question_encoder,
             self.language,
         )
-        made.similarity = self.similarity
+        made.similarity, made.in_english = self.similarity, self.in_english
         if below and "multilingual_search" in self.__dict__:
             made._below = self.multilingual_search
         if same and "index" in self.__dict__:  # edits change no labels
@@ -135,9 +137,10 @@ class Retriever:
         return other
 
     def for_reader(self, reader: LoadedReader, language: str = "auto") -> Retriever:
-        """A retriever over the same graph for another reader with the same fact encoder, and questions in
-        `language`."""
+        """A retriever over the same graph for a multilingual reader beside this one's, with the same fact encoder, and
+        questions in `language`."""
         other = copy(self)
+        other.in_english = True
         other.settings, other.question_encoder = reader.settings, reader.question_encoder
         other.language, other._kept = language, OrderedDict()
         other.__dict__.pop("multilingual_search", None)
@@ -155,8 +158,8 @@ class Retriever:
         self, question: Question, linker: Any = None
     ) -> tuple[Gloss, tuple[Subgraph, ...]] | None:
         """An everyday question in another language in English words, with its subgraphs; None for others, and unless
-        the reader is multilingual."""
-        language = "" if self.whole.closed_world else self.language_of(question)
+        an English reader is beside the multilingual one."""
+        language = self.language_of(question) if self.in_english and not self.whole.closed_world else ""
         gloss = glossed(question, self.linker, language) if language else None
         return gloss and (gloss, self._found(gloss.question, linker, ""))
 

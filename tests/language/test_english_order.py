@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from kgqa.graph.storage.relation_names import everyday_vocabulary, vocabulary
+from kgqa.graph.storage.relation_names import vocabulary
 from kgqa.language import head_final, head_initial
 from kgqa.language.head_final import Mentioned
-from kgqa.language.wording import english_words
+from kgqa.language.wording import english_words, everyday_vocabulary
 
 
 def gloss(language: str, text: str, *names: str) -> str:

@@ -18,10 +18,10 @@ from kgqa.models.pretrained import write_card
 from kgqa.models.reader import Reader, read_card
 from kgqa.qa.answerer import Answerer, MultilingualReader, _with_verdicts
 from kgqa.qa.evidence import answer_paths
-from kgqa.qa.gloss import gloss
+from kgqa.qa.gloss import _read_by_both, gloss
 from kgqa.qa.read import read
 from kgqa.qa.render import answer_json, sentence
-from kgqa.qa.state import QAState, QAStates
+from kgqa.qa.state import HeadScores, QAState, QAStates
 from kgqa.serving.remote import answer_of
 from kgqa.types import (
     Answer,
@@ -318,11 +318,34 @@ def test_concepts_in_another_language_are_ranked_by_their_english_gloss_too(by_l
     assert [c.score for c in before.scores.concepts] != [c.score for c in after.scores.concepts]
     assert sum(c.score for c in after.scores.concepts) == pytest.approx(1)
     assert states[0].english and states[0].english[0].question.text == "What for do people need a trowel?"
+    mentioned = {question.text[link.start : link.end] for link in states[0].english[1].links}
+    assert "trowel" in mentioned, "mentions of the gloss are those of the question"
     assert glossed("") is states, "English"
     assert own.retriever.find_in_english(Question("Что делают лейкой?")) is None, "no table of words"
     (by_gloss,) = gloss(states, reading, graph, lambda _: "de", share=1.0)
     own, other = (state.scores.answer_type.log_softmax(-1) for state in (before, by_gloss))
     assert torch.allclose(after.scores.answer_type, 0.6 * own + 0.4 * other, atol=1e-4), "the answer type too"
+
+
+def test_a_concept_that_only_the_gloss_finds_is_told_with_its_facts_and_own_label() -> None:
+    native = Subgraph(("x:spade",), ("Spaten",))
+    found = Subgraph(("x:trowel", "x:spade"), ("Kelle", "Spaten"))
+    first, second = (
+        HeadScores(
+            torch.zeros(3),
+            concepts=tuple(
+                Candidate(name, Source.KNOWLEDGE, p, concept=f"x:{name}") for name, p in scores.items()
+            ),
+        )
+        for scores in ({"spade": 0.1}, {"trowel": 0.9, "spade": 0.1})
+    )
+    state = QAState(Question("Womit grabe ich?"), (native,), first)
+    both = _read_by_both(state, second, found, share=0.5)
+    assert [c.concept for c in both.scores.concepts] == ["x:spade", "x:trowel"] and both.subgraphs == (
+        native,
+    )
+    mostly = _read_by_both(state, second, found, share=0.9)
+    assert mostly.scores.concepts[0].text == "Kelle" and mostly.subgraphs == (found,)
 
 
 def test_reasons_are_shown_in_the_language_of_the_question(by_language: Answerer) -> None:

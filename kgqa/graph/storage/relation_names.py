@@ -15,7 +15,6 @@ from kgqa.graph.formats.vocabulary import steps_of
 from kgqa.graph.linking.linker import LEMMATIZED
 from kgqa.graph.linking.normalize import (
     STOP_WORDS,
-    STOP_WORDS_OF,
     has_japanese_analyser,
     is_known,
     is_korean,
@@ -177,40 +176,22 @@ def vocabulary(language: str) -> Vocabulary:
     table = tomllib.loads(path.read_text(encoding="utf-8")).get("vocabulary") if path.is_file() else None
     if table is None:
         return Vocabulary(language, {}, frozenset(), {})
-    words = _pairs(table["words"].replace("\n", "|"))
+    words = pairs(table["words"])
     endings = tuple(tuple(pair.split(" ", 1)) for pair in table.get("endings", "").split("|") if pair)
     return Vocabulary(
         language,
         words,
         frozenset(table["marks"].split()),
-        _pairs(table["last"]),
+        pairs(table["last"]),
         endings,
         table.get("compounds", False),
         frozenset(table.get("helpers", "").split()),
     )
 
 
-@lru_cache
-def everyday_vocabulary(language: str) -> Vocabulary:
-    """The vocabulary of a language with its words of everyday life, which come before those of relations; empty if it
-    has none."""
-    own = vocabulary(language)
-    path = WORDINGS / f"{language}.toml"
-    table = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    words = _pairs(table.get("everyday", {}).get("words", "").replace("\n", "|"))
-    if "english" not in table:
-        return Vocabulary(language, {}, frozenset(), {})
-    small = {word for group in table["english"].values() for word in group.split()}
-    content = {
-        word: english
-        for word, english in words.items()
-        if word not in small and word not in STOP_WORDS_OF.get(language, ())
-    }
-    return own._replace(words={**own.words, **content}, of_everyday=True)
-
-
-def _pairs(table: str) -> dict[str, str]:
-    entries = (entry.partition(" ") for entry in table.split("|") if entry)
+def pairs(table: str) -> dict[str, str]:
+    """The entries of a table of words, which "|" or a new line separates: a word, a blank and its English."""
+    entries = (entry.partition(" ") for entry in table.replace("\n", "|").split("|") if entry)
     return {word: english for word, _, english in entries}
 
 
