@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.request import OpenerDirector
@@ -24,6 +25,7 @@ from kgqa.types import InputError, KnowledgeGraph
 from kgqa.validation import WORDINGS
 
 _READ_WHOLE = 64 << 20  # bytes up to which a file is hashed by content, which takes a fraction of a second
+_REMEDY = "remove {} to have it compiled again"
 _SCHEMA = frozenset({"ontology", "shapes"})  # schema files next to a graph; they hold no facts
 
 
@@ -155,13 +157,39 @@ def _digest(path: Path, language: str) -> str:
 
 def _compiled(path: Path, language: str) -> GraphStore:
     folder = cache_folder("graphs") / f"{path.name.split('.')[0]}-{_digest(path, language)}"
-    remedy = f"remove {folder} to have it compiled again"
-    if is_store(folder):
-        try:
-            return GraphStore.open(folder, remedy=remedy)
-        except InputError:
-            pass  # damaged: compile it again
-    # no limits on memory and time, since the user's own file is trusted; a crash of a native parser still stays outside
-    # this process
-    import_sandboxed([path], folder, SandboxLimits(0, 0), name=path.name.split(".")[0], language=language)
-    return GraphStore.open(folder, remedy=remedy)
+    found = _stored(folder)
+    if found is None:
+        with _locked(folder.name):
+            found = _stored(folder)  # another process may have compiled it meanwhile
+            if found is None:
+                # no limits on memory and time, since the user's own file is trusted; a crash of a native parser still
+                # stays outside this process
+                name = path.name.split(".")[0]
+                import_sandboxed([path], folder, SandboxLimits(0, 0), name=name, language=language)
+                found = GraphStore.open(folder, remedy=_REMEDY.format(folder))
+    return found
+
+
+def _stored(folder: Path) -> GraphStore | None:
+    """The store in `folder`; None if there is none, or a damaged one."""
+    try:
+        return GraphStore.open(folder, remedy=_REMEDY.format(folder)) if is_store(folder) else None
+    except InputError:
+        return None
+
+
+@contextmanager
+def _locked(name: str) -> Iterator[None]:
+    """One process compiles a file; others that open it meanwhile wait, and do not replace what is being read."""
+    from filelock import FileLock  # here, since most graphs are compiled already, and it takes 0.15 s
+
+    place = cache_folder("locks") / f"{name}.lock"
+    lock = FileLock(place)
+    try:
+        lock.acquire()
+    except OSError as error:
+        raise InputError(f"{place}: cannot write here ({error.strerror}); set XDG_CACHE_HOME") from None
+    try:
+        yield
+    finally:
+        lock.release()

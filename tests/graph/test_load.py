@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kgqa.graph import load
 from kgqa.graph.load import open_graph
 from kgqa.graph.sparql import SparqlGraph
+from kgqa.graph.storage.import_graph import import_graph
 from kgqa.graph.storage.store import GraphStore
 from kgqa.graph.storage.writer import write_store
 from kgqa.settings import cache_folder
@@ -45,6 +49,33 @@ def test_a_file_is_compiled_again_once_the_code_that_compiles_it_is_another(
     monkeypatch.setattr(load, "relation_types", load.linking)  # as if its text were another
     assert open_graph(tmp_path / "a.nt").hash == first.hash
     assert len(list(cache_folder("graphs").iterdir())) == 2
+
+
+def test_a_file_opened_many_times_at_once_is_compiled_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.nt").write_text(FACT)
+    started: list[object] = []
+
+    def slowly(sources: list[Path], folder: Path, *limits: object, **settings: Any) -> dict[str, Any]:
+        started.append(sources)
+        time.sleep(0.2)
+        return import_graph(sources, folder, **settings)
+
+    monkeypatch.setattr(load, "import_sandboxed", slowly)
+    with ThreadPoolExecutor(8) as pool:
+        opened = list(pool.map(lambda _: open_graph(tmp_path / "a.nt"), range(8)))
+    assert len({graph.hash for graph in opened}) == len(started) == 1
+
+
+def test_a_cache_that_cannot_be_written_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.nt").write_text(FACT)
+    (tmp_path / "taken").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "taken"))
+    with pytest.raises(InputError, match="cannot write here"):
+        open_graph(tmp_path / "a.nt")
 
 
 def test_a_folder_without_a_graph_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

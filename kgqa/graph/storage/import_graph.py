@@ -13,7 +13,6 @@ from kgqa.graph.formats import read_source
 from kgqa.graph.formats.source_files import Batch, Tally
 from kgqa.graph.formats.sparql_client import Endpoint, is_small, read_endpoint
 from kgqa.graph.formats.tables import read_object
-from kgqa.graph.storage.layout import write_manifest
 from kgqa.graph.storage.store import GraphStore
 from kgqa.graph.storage.writer import Progress, clear_abandoned, write_store
 from kgqa.limits.sandbox import SandboxLimits, run_sandboxed
@@ -225,7 +224,7 @@ def import_graph(
 
     # a generator: it is consumed after all statements have been read, when the tally is complete
     given = tally.relations(language)
-    write_store(
+    return write_store(
         statements(),
         folder,
         given,
@@ -236,7 +235,5 @@ def import_graph(
         tally.inverses,
         tally.entity_types,
         tally.apart,
+        lambda made: GraphStore.open(made).manifest,
     )
-    known = GraphStore.open(folder).manifest
-    write_manifest(Path(folder), known)
-    return known

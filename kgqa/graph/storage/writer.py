@@ -399,14 +399,15 @@ def write_store(
     inverses: Mapping[str, str] = {},
     entity_types: Mapping[str, str] = {},
     apart: Iterable[str] = (),
+    described: Callable[[Path], dict[str, Any]] | None = None,
 ) -> dict[str, Any]:
     """Write a store of `statements` to `folder`, atomically, and return its manifest.
 
     Labels in `language` are preferred. `relations` take precedence over the source's labels of relations; `about` is
     added to the manifest (licence, sources); `inverses` maps relations to their inverses, `entity_types` entities to
     their types; `apart` are names with a label that are not entities. All five may still be filled while statements are
-    read. `progress` is called with (stage, count). An existing store at `folder` is replaced; other non-empty folders
-    raise `InputError`.
+    read. `progress` is called with (stage, count). `described` makes the final manifest from the finished store, before
+    it is put in place. An existing store at `folder` is replaced; other non-empty folders raise `InputError`.
     """
     folder = Path(folder)
     if folder.is_symlink():  # replace the target, not the link
@@ -430,6 +431,9 @@ def write_store(
         manifest |= about
         manifest["warnings"] = _advise(manifest, *_unlabelled(temporary))
         write_manifest(temporary, manifest)
+        if described is not None:
+            manifest = described(temporary)
+            write_manifest(temporary, manifest)
         temporary.chmod(0o755)
         _put_in_place(temporary, folder)
     except OSError as error:
