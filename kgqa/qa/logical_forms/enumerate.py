@@ -43,6 +43,7 @@ from kgqa.qa.logical_forms.language import (
 )
 from kgqa.qa.logical_forms.mentions import (
     QuestionMentions,
+    alternatives,
     asks_other_noun,
     asks_truth,
     class_asked,
@@ -149,6 +150,10 @@ class Enumerator:
         found += [Count(f) for f in counted if not (isinstance(f, Join) and self._are_values(f))]
         if asks_truth(self.asked.text):
             found = [form for form in found if isinstance(form, Exists | Compare)]
+        elif either := alternatives(self.asked.text, self.asked.mentions):
+            among = [And(Entities(tuple(either)), form) for form in sets]
+            named = (form for form in [*found, *among] if isinstance(form, SetForm))
+            found = [form for form in named if self._members(form).keys() <= either]
         # "What is a tern?" asks for the facts about it, not for its instances
         if _WHAT_IS.fullmatch(rest_of(self.asked)):
             found = [form for form in found if isinstance(form, Join) and form.path[0].forward] or found

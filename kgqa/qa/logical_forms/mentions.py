@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -36,6 +36,7 @@ _VALUE = re.compile(
     re.IGNORECASE,
 )
 _BEFORE_ONE = frozenset("than over under above below least most exactly only just".split())  # noqa: SIM905
+_OR = re.compile(r"\W*or(?: (?:in|at|on|by|from|with|for|to|of))?(?: (?:the|an?))?\s*", re.IGNORECASE)
 _RANGE, _NUMBER = re.compile(r"\s*(?:and|to|or|-|–)\s*"), re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 _FROM = re.compile(r"\b(?:between|from)(?: the)?(?: years?)?\s*$", re.IGNORECASE)
 _AND_A_HALF = re.compile(r"\b(\w+) and a half\b", re.IGNORECASE)
@@ -202,6 +203,8 @@ def question_mentions(
     rest = _without(text, things)
     table = _operators()
     operators = {name for name, pattern in table.words.items() if pattern.search(rest)}
+    if alternatives(text, things):
+        operators.discard("truth")
     ranks = [table.ranks[word] for word in _WORD.findall(rest.lower()) if word in table.ranks]
     ranks += [2] if table.words["second"].search(rest) else []
     ranks += [int(number) for number in re.findall(r"\b(\d+)(?:st|nd|rd|th)\b", rest)]
@@ -211,6 +214,15 @@ def question_mentions(
     values = (*compared, *(str(rank) for rank in ranks[:1]))
     rank = ranks[0] if ranks else 1
     return QuestionMentions(text, tuple(dict.fromkeys(found)), values, frozenset(operators), rank, compared)
+
+
+def alternatives(text: str, mentions: Iterable[QuestionMention]) -> set[int]:
+    """The entities of a yes/no question's mentions that "or" joins, one of which is its answer: "Does the Rialto or the
+    Odeon hold more people?"."""
+    joined = (pair for pair in pairwise(mentions) if _OR.fullmatch(text, pair[0].end, pair[1].start))
+    if not _operators().words["truth"].search(text):
+        return set()
+    return {entity for pair in joined for mention in pair for entity in mention.entities}
 
 
 def _other_spellings(text: str) -> list[tuple[int, int, str]]:

@@ -205,7 +205,7 @@ def _score(facts: GraphFacts, form: Form, close: dict[int, tuple[float, float]],
 
 def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
     """Cost of what a form leaves out of a question or adds to it; 0 if it asks for exactly the same."""
-    inside, rest, counts = list(parts(form)), rest_of(asked), counted_nouns(facts, asked)
+    inside, rest = list(parts(form)), rest_of(asked)
     types = {type(part) for part in inside}
     named = set(entities(form))
     counted = (class_counted(facts, p) for p in inside if isinstance(p, Extreme | Filter) and p.counted)
@@ -243,10 +243,9 @@ def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
         if isinstance(part, Extreme) and part.rank != rank:
             cost += _UNASKED
         path = getattr(part, "path", ())
-        if isinstance(part, Filter) and part.counted and (noun := counts.get(part.values[0])):
-            cost += _OTHER * (
-                class_counted(facts, part) not in noun.entities
-            )  # "50 people" counts no podcasts
+        if isinstance(part, Filter) and part.counted:
+            noun = counted_nouns(facts, asked).get(part.values[0])  # "50 people" counts no podcasts
+            cost += _OTHER * (noun is not None and class_counted(facts, part) not in noun.entities)
         if (
             len(path) > 1
             and isinstance(part, Extreme | Aggregate | Filter)

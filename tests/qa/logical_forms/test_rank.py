@@ -140,3 +140,18 @@ def test_what_adjectives_measure_is_near() -> None:
     question = asked(names, "Which lake is the deepest?")
     found = shortlist(names.facts, question, Enumerator(names.facts, question).forms())
     assert found[0].phrase.startswith("lakes with the largest depth")
+
+
+def test_one_of_two_alternatives_is_the_answer(names: NameLookup) -> None:
+    for text, best in (
+        (
+            "Does Rook or the Swift have the higher top speed?",
+            "Rook and Swift with the largest top speed: Swift",
+        ),
+        ("Is the driver of Rook Tom Firth or Mia Orbell?", "the driver of Rook: Mia Orbell"),
+    ):
+        question = asked(names, text)
+        found = shortlist(GraphFacts(names.facts.graph), question, Enumerator(names.facts, question).forms())
+        phrases = [candidate.phrase for candidate in found]
+        assert best in phrases[:3]
+        assert not any(phrase.startswith("whether") for phrase in phrases)
