@@ -29,7 +29,7 @@ from kgqa.models.fact_map import GlossedEncoder, MappedEncoder
 from kgqa.models.load import LoadedReader
 from kgqa.qa.gloss import Gloss, glossed
 from kgqa.qa.logical_forms.graph_index import GraphIndex
-from kgqa.qa.logical_forms.similarity import Similarity
+from kgqa.qa.logical_forms.similarity import LabelSimilarity
 from kgqa.qa.negated import as_read
 from kgqa.qa.state import QAState, QAStates
 from kgqa.types import KnowledgeGraph, Question, Subgraph
@@ -77,7 +77,7 @@ class Retriever:
         self.linker = linker or fuzzy_linker(graph)
         self.ablate = ablate or ABLATIONS[settings.ablation]
         self._lock = Lock()
-        self.similarity = Similarity(encoder)
+        self.similarity = LabelSimilarity(encoder)
         self._kept: OrderedDict[Question, tuple[Subgraph, ...]] = OrderedDict()
 
     @cached_property

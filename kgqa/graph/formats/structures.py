@@ -7,8 +7,8 @@ Its qualifiers become facts of both head and tail, with a relation joined from t
 
 An OWL restriction on a class without instances becomes a fact of the class, as in an ontology of pizzas; on a class
 with instances it is left out. The facts of a blank node without label become facts of the node before it: a company
-gets the street of its unnamed address. If there are several such nodes, such as the ingredients of a bread, the
-entities in each get its values too.
+gets the street of its unnamed address. If there are several such nodes, such as the screenings of a festival, the
+entities in each get its facts too: the film has the place and the price.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ PAST = 0.5
 # a blank node with more parents is a shared node, and copying its facts to each would multiply them
 MAX_PARENTS = 5
 DEEPEST = 3  # blank nodes in a row; values are rarely deeper, and cycles must end
+MAX_TIED = 5
+"""Entities in a blank node that are tied to what else is in it: n entities give n^2 facts."""
 MAX_SPREAD = 1_000_000
 """Maximum number of facts from list members, in addition to 20 per list node: n statements about n members give n^2."""
 SUBCLASS = f"{RDFS}subClassOf"
@@ -241,17 +243,18 @@ class Structures:
         def stays(node: str) -> bool:
             return node in self.labelled or not 0 < parents[node] <= MAX_PARENTS
 
-        def through(fact: GraphFact, depth: int) -> Iterator[GraphFact]:
+        def through(fact: GraphFact, depth: int, owners: tuple[str, ...] = ()) -> Iterator[GraphFact]:
             for member in self.members(fact.tail):
                 here = fact._replace(tail=member)
                 if not member.startswith("_:") or stays(member):
                     yield here
+                    yield from (here._replace(head=owner) for owner in owners if owner != member)
                 elif depth > DEEPEST:
                     self.skipped["facts too deep inside blank nodes"] += 1
                 else:
-                    yield from inside(here, depth)
+                    yield from inside(here, depth, owners)
 
-        def inside(fact: GraphFact, depth: int) -> Iterator[GraphFact]:
+        def inside(fact: GraphFact, depth: int, owners: tuple[str, ...]) -> Iterator[GraphFact]:
             own = of.get(fact.tail, [])
             units = [other.tail for other in own if UNIT.search(other.relation)]
             if not own:
@@ -263,13 +266,12 @@ class Structures:
                 elif other.relation != _TYPE and not (units and UNIT.search(other.relation)):
                     relation = joined(fact.relation, other.relation)
                     given.append(GraphFact(fact.head, relation, other.tail, fact.weight, other.graph))
-            for one in given:
-                yield from through(one, depth + 1)
-            # several nodes: tie each value to the entity in the same node
+            # several nodes: tie what is in a node to the entities in it, such as price and place to the film shown
             if beside[fact.head, fact.relation] > 1:
-                values = [one for one in given if one.tail.startswith('"')]
                 things = [one.tail for one in given if not one.tail.startswith(('"', "_:"))]
-                yield from (value._replace(head=thing) for value in values for thing in things)
+                owners += tuple(things[:MAX_TIED])
+            for one in given:
+                yield from through(one, depth + 1, owners)
 
         for fact in rooted:
             yield from through(fact, 0)

@@ -140,6 +140,13 @@ class Enumerator:
         found += [onward for form in narrowed for onward in self._beyond_all(form)]
         beyond = (onward for form in both for onward in self._beyond(form))
         found += [onward for onward in beyond if not self._members(onward).keys() <= set(self.things)]
+        thirds = [
+            third for form in sets if self._leads_on(form) for third in self._beyond(form, ends_here=True)
+        ]
+        found += [
+            *thirds,
+            *(And(kind, form) for kind in classes for form in thirds if self._narrows(kind, form)),
+        ]
         found += self._minus(bases, sets)
         found += self._truths(sets, classes, [*narrowed, *both])
         found += self._pairs()
@@ -319,6 +326,12 @@ class Enumerator:
             if not facts.is_type(s.relation) or s.forward or (narrower and facts.is_narrower(s.relation))
         }
         return [Join((step,), Entities((kind,))) for step in steps]
+
+    def _leads_on(self, form: SetForm) -> bool:
+        """Whether a third relation may follow two, the second of which the question names: "where the director of the
+        film with this prize was born"."""
+        two = isinstance(form, Join) and isinstance(form.source, Join)
+        return two and self._is_said(form.path[-1])  # type: ignore[attr-defined]
 
     def _leads_down(self, form: Join) -> bool:
         """Whether a set are the narrower classes of another."""

@@ -15,6 +15,7 @@ from kgqa.graph.linking.normalize import STOP_WORDS, is_known, lemma, split_loca
 from kgqa.graph.relation_types import is_type_relation
 from kgqa.qa.logical_forms.graph_facts import GraphFacts
 from kgqa.qa.logical_forms.language import Form, parse, quoted, show
+from kgqa.qa.logical_forms.similarity import Similarity
 from kgqa.types import InputError, KnowledgeGraph
 
 # Names in logical forms: labels, local names and IRIs to a graph's ids, and back.
@@ -130,6 +131,10 @@ _WORD = re.compile(r"\w+(?:[-.'’&/]\w+)*")
 _QUALIFIER = re.compile(r"\s*\([^)]*\)$")
 """A disambiguating qualifier: "planet" does not mention "Mercury (planet)"."""
 _LONG_ENOUGH = 4
+_ALIKE, _APART = (
+    0.7,
+    0.05,
+)  # cosine similarity of synonyms (film and movie: 0.88), and how much less of the next class
 MAX_NAMED = 3
 """Maximum number of entities that a partial name may refer to."""
 
@@ -160,6 +165,7 @@ class GraphIndex:
         labels = dict(zip(instances, graph.labels(np.array(list(instances), dtype=np.int32)), strict=True))
         order = sorted(instances, key=lambda entity: (-instances[entity], labels[entity].casefold()))
         self.classes = order[:MAX_CLASSES]
+        self._class_labels = [labels[kind].lower() for kind in self.classes]
         for entity, name, label in zip(
             entities.tolist(), graph.names(entities), graph.labels(entities), strict=True
         ):
@@ -220,6 +226,16 @@ class GraphIndex:
     def classes_called(self, word: str) -> tuple[int, ...]:
         """The classes whose labels of several words end in a noun: radio and podcast episodes for "episodes"."""
         return () if word.casefold() in self._relation_words else self._classes_by_noun.get(lemma(word), ())
+
+    def class_like(self, noun: str, similarity: Similarity) -> tuple[int, ...]:
+        """The class that a noun is another word for, by the fact encoder: movies for "films"; none for a word of a
+        relation, or one that is like several classes."""
+        base = lemma(noun)
+        if not self.classes or base in map(lemma, self._relation_words):
+            return ()
+        near = sorted(zip(similarity(base, self._class_labels), self.classes, strict=True), reverse=True)
+        (best, kind), (second, _) = near[0], [*near, (0.0, 0)][1]
+        return (kind,) if best >= _ALIKE and best - second >= _APART else ()
 
     def _bearing(self, word: str, text: str) -> set[int]:
         """Entities with a word, or one that it may be a misspelling of, in one of their labels."""

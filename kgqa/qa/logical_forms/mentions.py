@@ -17,6 +17,7 @@ from kgqa.language.values import is_unit
 from kgqa.qa.logical_forms.graph_facts import GraphFacts
 from kgqa.qa.logical_forms.graph_index import MAX_NAMED, GraphIndex
 from kgqa.qa.logical_forms.language import Comparator
+from kgqa.qa.logical_forms.similarity import Similarity
 from kgqa.qa.logical_forms.wording import wording_of
 from kgqa.types import Question
 
@@ -37,6 +38,13 @@ _VALUE = re.compile(
 )
 _BEFORE_ONE = frozenset("than over under above below least most exactly only just".split())  # noqa: SIM905
 _OR = re.compile(r"\W*or(?: (?:in|at|on|by|from|with|for|to|of))?(?: (?:the|an?))?\s*", re.IGNORECASE)
+_THE = re.compile(r"\b(?:the|this|our)\s+$", re.IGNORECASE)
+_ASKED_NOUN = re.compile(
+    r"(?:\b(?:which|what|how many|all(?: the)?|every|each|any|no|most \w+|least \w+|\w+est)\s+|^\W*(?=\w+s\b))"
+    r"([^\W\d_]{3,})(?:\s+([^\W\d_]{3,}))?",
+    re.IGNORECASE,
+)
+"""Two words after one that asks for things, counts or compares them, or at the beginning, if the first is a plural."""
 _RANGE, _NUMBER = re.compile(r"\s*(?:and|to|or|-|–)\s*"), re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 _FROM = re.compile(r"\b(?:between|from)(?: the)?(?: years?)?\s*$", re.IGNORECASE)
 _AND_A_HALF = re.compile(r"\b(\w+) and a half\b", re.IGNORECASE)
@@ -153,9 +161,16 @@ def _operators() -> _Operators:
 
 
 def question_mentions(
-    facts: GraphFacts, linker: Linker, index: GraphIndex, question: Question
+    facts: GraphFacts,
+    linker: Linker,
+    index: GraphIndex,
+    question: Question,
+    similarity: Similarity | None = None,
 ) -> QuestionMentions:
-    """The mentions of a question; if it mentions only classes ("this film"), those of its passage are added."""
+    """The mentions of a question; if it mentions only classes ("this film"), those of its passage are added.
+
+    With `similarity`, a noun that is asked for may be another word for a class.
+    """
     text = question.text
     found = _mentioned(linker, text)
     facts.fetch(e for mention in found for e in mention.entities)
@@ -189,13 +204,20 @@ def question_mentions(
         if (kinds := index.classes_called(word[0].lower()))
         and not any(m.start < word.end() and word.start() < m.end for m in found)
     ]
+    if similarity is not None:
+        found += [
+            QuestionMention(start, end, kinds)
+            for start, end, noun in _asked_nouns(text)
+            if not any(m.start < end and start < m.end for m in found)
+            and (kinds := index.class_like(noun, similarity))
+        ]
     found += [
         QuestionMention(start, end, tuple(entities[:MAX_NAMED].tolist()))
         for start, end, spelling in _other_spellings(text)
         for entities in linker.graph.find([spelling])
         if len(entities) and not any(m.start < end and start < m.end for m in found)
     ]
-    found.sort()
+    found = sorted(_only_member(facts, mention, text) for mention in found)
     if question.passage_text and all(facts.is_class(e) for mention in found for e in mention.entities):
         found += [m._replace(start=-1, end=-1) for m in _mentioned(linker, question.passage_text)]
         facts.fetch(e for mention in found for e in mention.entities)
@@ -214,6 +236,30 @@ def question_mentions(
     values = (*compared, *(str(rank) for rank in ranks[:1]))
     rank = ranks[0] if ranks else 1
     return QuestionMentions(text, tuple(dict.fromkeys(found)), values, frozenset(operators), rank, compared)
+
+
+def _asked_nouns(text: str) -> list[tuple[int, int, str]]:
+    """Spans of words that may be the noun that a question asks for, in lower case.
+
+    >>> _asked_nouns("Which Irish film is the longest?")
+    [(6, 11, 'irish'), (12, 16, 'film')]
+    """
+    found = []
+    for match in _ASKED_NOUN.finditer(text):
+        for group in (1, 2):
+            word = (match[group] or "").lower()
+            if not word or word in STOP_WORDS:
+                break
+            found.append((*match.span(group), word))
+    return found
+
+
+def _only_member(facts: GraphFacts, mention: QuestionMention, text: str) -> QuestionMention:
+    """Replace a class by its only instance where the question means that: "the brewery" in a graph that has one."""
+    if not _THE.search(text[: max(mention.start, 0)]) or not all(map(facts.is_class, mention.entities)):
+        return mention
+    instances = {row.head for kind in mention.entities for row in facts.of(kind) if row.tail == kind}
+    return mention._replace(entities=tuple(instances)) if len(instances) == 1 else mention
 
 
 def alternatives(text: str, mentions: Iterable[QuestionMention]) -> set[int]:

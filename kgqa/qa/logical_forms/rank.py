@@ -7,7 +7,7 @@ probabilities are in the model card.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain, groupby
 from typing import Any, NamedTuple
 
@@ -48,6 +48,7 @@ from kgqa.qa.logical_forms.mentions import (
     opposed,
     rest_of,
 )
+from kgqa.qa.logical_forms.similarity import Similarity
 from kgqa.qa.logical_forms.verbalize import Verbalizer
 from kgqa.types import InputError, first_line
 
@@ -75,8 +76,6 @@ _FEW = 30
 """Number of members of a result that are examined, and of facts of each."""
 _SIMPLE = 0.01
 """Maximum cost of a form for a reserved place, above the lowest cost."""
-Similarity = Callable[[str, Sequence[str]], Sequence[float]]
-"""Cosine similarities of a text to each of several others."""
 
 
 class RankedForm(NamedTuple):

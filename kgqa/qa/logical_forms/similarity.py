@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from kgqa.models.dense_retrieval import FactEncoder
 
+Similarity = Callable[[str, Sequence[str]], Sequence[float]]
+"""Cosine similarities (n,) of a text to each of n others."""
 MAX_KEPT = 20_000
 """Maximum number of texts whose vectors are cached."""
 
 
-class Similarity:
+class LabelSimilarity:
     """Cosine similarities of a text to others, whose vectors are cached; 0 without an encoder."""
 
     def __init__(self, encoder: FactEncoder | None) -> None:

@@ -28,7 +28,8 @@ from kgqa.qa.logical_forms.graph_facts import GraphFacts
 from kgqa.qa.logical_forms.graph_index import GraphIndex, NameLookup
 from kgqa.qa.logical_forms.language import Form, paths
 from kgqa.qa.logical_forms.mentions import question_mentions
-from kgqa.qa.logical_forms.rank import NO_FORM, Similarity, shortlist
+from kgqa.qa.logical_forms.rank import NO_FORM, shortlist
+from kgqa.qa.logical_forms.similarity import Similarity
 from kgqa.qa.logical_forms.verbalize import Verbalizer
 from kgqa.settings import write_whole
 from kgqa.types import Example, InputError, Ints, KnowledgeGraph, Mention, Passage, Question, Span, Subgraph
@@ -420,7 +421,7 @@ def practice_questions(folder: Path, similarity: Similarity | None = None) -> It
             except (KeyError, InputError) as error:
                 raise InputError(f"{path}:{number}: {error}; a row has question and form") from None
             facts = names.facts
-            asked = question_mentions(facts, linker, index, Question(text))
+            asked = question_mentions(facts, linker, index, Question(text), similarity)
             found = shortlist(facts, asked, Enumerator(facts, asked, index.classes).forms(), similarity)
             if gold is None:
                 wrong = [candidate.phrase for candidate in found]

@@ -20,7 +20,7 @@ from kgqa.models.load import adapted, load_adapter, open_reader, save_adapter
 from kgqa.models.reader import Reader
 from kgqa.objectives.base import Batches, Objective
 from kgqa.progress import track
-from kgqa.qa.logical_forms.similarity import Similarity
+from kgqa.qa.logical_forms.similarity import LabelSimilarity
 from kgqa.settings import find_model
 from kgqa.trainer.checkpoint import claim, weights_of
 from kgqa.trainer.data.generated import (
@@ -120,7 +120,7 @@ def train_form_ranker(recipe: FormRecipe, folder: Path) -> TrainResult:
     claim(folder, recipe, weights=weights_of([base]), data=fingerprint(*files, *families))
     saved = folder / "questions.jsonl"
     if not saved.exists():
-        similarity = Similarity(open_fact_encoder(opened.settings.fact_encoder))
+        similarity = LabelSimilarity(open_fact_encoder(opened.settings.fact_encoder))
         every = chain(practice_questions(practice, similarity), *map(family_questions, families))
         save_questions(iter(track(list(every), "forms")), saved)
     questions = saved_questions(saved)

@@ -165,6 +165,18 @@ def test_a_value_that_stands_with_a_thing_among_several_is_of_both(tmp_path: Pat
     ]
 
 
+def test_things_in_one_of_several_nodes_are_tied_to_each_other_and_to_what_is_inside(tmp_path: Path) -> None:
+    facts = output(
+        tmp_path,
+        """
+        :fair :show [ :play :Hamlet ; :place :Barn ; :offer [ :price 9 ] ], [ :play :Faust ; :place :Tent ] .
+        """,
+    )
+    assert {"Hamlet show place Barn", "Barn show play Hamlet", "Faust show place Tent"} <= set(facts)
+    assert {fact.split()[0] for fact in facts if "offer price" in fact} == {"fair", "Hamlet", "Barn"}
+    assert not [fact for fact in facts if fact.startswith("Hamlet") and fact.endswith("Tent")]
+
+
 def test_numbered_properties_say_value_and_unit_too(tmp_path: Path) -> None:
     text = ":bell :P43_has_dimension [ a :E54 ; :P90_has_value 88.5 ; :P91_has_unit :unit-kg ] ."
     assert output(tmp_path, text) == ["bell has dimension 88.5 kg"]

@@ -62,6 +62,18 @@ def grown(names: NameLookup, question: str) -> list[str]:
     return [names.show(form) for form in Enumerator(facts, asked, index.classes).forms()]
 
 
+def test_a_third_relation_follows_two_of_which_the_second_is_named() -> None:
+    facts = (
+        "Salt Road|prize|Heron\nSalt Road|director|Ann Lee\nAnn Lee|birthplace|Tartu\nSalt Road|country|Peru"
+    )
+    triples = [Triple(*line.split("|")) for line in facts.splitlines()]
+    names = NameLookup(GraphFacts(GraphStore.from_triples(triples, name="films")))
+    asked = "Where was the director of the one with the Heron born?"
+    third = '(JOIN (R birthplace) (JOIN (R director) (JOIN prize "Heron")))'
+    assert third in grown(names, asked)
+    assert third not in grown(names, "Where is the Heron?")
+
+
 def test_a_value_is_compared_as_the_words_beside_it_say() -> None:
     triples = [Triple(head, "wheels", f'"{n}"') for n, head in enumerate("abcdef")]
     triples += [Triple(head, TYPE, "Cart") for head in "abcdef"]

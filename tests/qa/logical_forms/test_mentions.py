@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from kgqa.graph.linking.fuzzy import fuzzy_linker
@@ -10,6 +12,8 @@ from kgqa.qa.logical_forms.graph_facts import GraphFacts
 from kgqa.qa.logical_forms.graph_index import GraphIndex, NameLookup
 from kgqa.qa.logical_forms.mentions import class_asked, comparators_in, opposed, question_mentions, values_in
 from kgqa.types import Question, Triple
+
+TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 
 
 @pytest.mark.parametrize(
@@ -142,3 +146,31 @@ def test_the_first_word_of_a_name_with_of_names_it() -> None:
 )
 def test_words_that_exclude_each_other(question: str, relation: str, excluded: bool) -> None:
     assert opposed(question, relation) is excluded
+
+
+SHOWS = f"""Salt Road|{TYPE}|Movie\nPaper Orchard|{TYPE}|Movie\nThe Lark|{TYPE}|Cinema\nHarle|{TYPE}|Festival
+Harle|sponsor|Ostrel\nSalt Road|shown at|The Lark\nPaper Orchard|shown at|The Lark\nHarle|at|The Lark"""
+
+
+def test_a_class_of_one_member_stands_for_it() -> None:
+    assert named(SHOWS, "Who sponsors the festival?") == {"festival": ["Harle"]}
+    assert named(SHOWS, "Who sponsors a festival?") == {"festival": ["Festival"]}
+    assert named(SHOWS, "What is shown at the Lark, a movie?")["movie"] == ["Movie"]
+
+
+def test_a_noun_that_is_asked_for_may_be_another_word_for_a_class() -> None:
+    def alike(text: str, others: Sequence[str]) -> list[float]:
+        return [float({text, other} in ({"film", "movie"}, {"show", "cinema"})) for other in others]
+
+    graph = GraphStore.from_triples([Triple(*line.split("|")) for line in SHOWS.splitlines()], name="films")
+    known = GraphFacts(graph)
+
+    def classes(text: str) -> dict[str, list[str]]:
+        asked = question_mentions(known, fuzzy_linker(graph), GraphIndex(graph), Question(text), alike)
+        return {text[m.start : m.end]: [known.label(e) for e in m.entities] for m in asked.mentions}
+
+    assert classes("Which films are shown?") == {"films": ["Movie"]}
+    assert classes("How many Irish films are there?") == {"films": ["Movie"]}
+    assert classes("films at the Lark")["films"] == ["Movie"]
+    assert "film" not in classes("Who would film that?")
+    assert not classes("Which show is it?")  # a relation is called so: "shown at"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kgqa.qa.logical_forms.similarity import Similarity
+from kgqa.qa.logical_forms.similarity import LabelSimilarity
 
 
 class Letters:
@@ -21,8 +21,8 @@ class Letters:
 
 def test_vectors_are_kept() -> None:
     letters = Letters()
-    similarity = Similarity(letters)  # type: ignore[arg-type]
+    similarity = LabelSimilarity(letters)  # type: ignore[arg-type]
     assert similarity("a", ["a", "b"]) == [1.0, 0.0]
     assert similarity("b", ["a", "b"]) == [0.0, 1.0]
     assert letters.given == ["a", "a", "b", "b"]
-    assert Similarity(None)("a", ["a", "b"]) == [0.0, 0.0]
+    assert LabelSimilarity(None)("a", ["a", "b"]) == [0.0, 0.0]
