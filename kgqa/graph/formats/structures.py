@@ -32,6 +32,7 @@ from kgqa.graph.formats.vocabulary import (
     joined,
     role_of,
 )
+from kgqa.graph.linking.label_keys import default_label
 from kgqa.types import Label
 
 PAST = 0.5
@@ -48,6 +49,7 @@ _TYPE = f"{RDF}type"
 _ENDED = re.compile(
     r"(P582|[/#](end|ended|until|to|valid_?until|endDate|end_?time|end_?year))$", re.IGNORECASE
 )
+_EXPONENT = re.compile(r"[-+]?[\d.]+[eE][-+]?\d+")
 _PROPERTY = re.compile(r"^(.*)/entity/(P\d+)$")
 _KINDS_OF_PROPERTY = ("direct", "statement", "qualifier")
 _ONE = (
@@ -311,4 +313,5 @@ def _with_unit(name: str, units: list[str]) -> str:
     unit = units[0]
     unit_text = unit[1 : unit.rindex('"')] if unit.startswith('"') else re.split(r"[/#:]|unit[-_]", unit)[-1]
     value = name[1 : name.rindex('"')]
+    value = default_label(name) if _EXPONENT.fullmatch(value) else value  # JSON-LD writes 41.5 as 4.15E1
     return f'"{value} {UNIT_SYMBOLS.get(unit_text, unit_text)}"'

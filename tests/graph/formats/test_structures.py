@@ -186,8 +186,10 @@ def test_codes_of_units_are_written_as_their_symbols(tmp_path: Path) -> None:
     text = """
         :hive :mass [ :value 41.5 ; :unit <http://qudt.org/vocab/unit/KiloGM> ] .
         :mill :height [ :value 12 ; :unitCode "MTR" ] ; :fee [ :value 3 ; :unit "guilders" ] .
+        :cart :mass [ :value 4.15E1 ; :unit "kg" ] .
     """
-    assert output(tmp_path, text) == ["hive mass 41.5 kg", "mill fee 3 guilders", "mill height 12 m"]
+    facts = ["cart mass 41.5 kg", "hive mass 41.5 kg", "mill fee 3 guilders", "mill height 12 m"]
+    assert output(tmp_path, text) == facts
 
 
 def test_circles_of_nameless_things_end(tmp_path: Path) -> None:
