@@ -10,6 +10,7 @@ from kgqa.graph.linking.normalize import people
 from kgqa.graph.relation_types import RelationType, is_type_relation, is_vague, relation_types
 from kgqa.graph.suggested_questions import Wording, is_date, relation_question
 from kgqa.korean.verbalize import korean_question
+from kgqa.language.detect import ENGLISH, KOREAN, question_language
 from kgqa.language.values import with_unit
 from kgqa.qa.evidence import answer_nodes
 from kgqa.types import NO, YES, Answer, Relation
@@ -23,7 +24,12 @@ PERIODS = frozenset({"year", "month", "week", "day", "percent", "%"})
 def follow_ups(answer: Answer, wording: Wording, count: int = COUNT) -> list[str]:
     """At most `count` questions that are answered by facts of the subgraph, first about the answer, then about the
     runners-up; none from the facts that led to the answer, none that asks the same again, and none of or for what many
-    things are (wet, huge)."""
+    things are (wet, huge).
+
+    None in a language that no question is worded in: its labels would stand in a sentence of the page's language.
+    """
+    if question_language(answer.question.text, answer.question.passage_text) not in (ENGLISH, KOREAN):
+        return []
     graph = answer.evidence.subgraph
     distractors = [graph.nodes.index(c.concept) for c in answer.candidates if c.concept in graph.nodes]
     told = {step for path in answer.evidence.paths for step in path.steps}
@@ -53,7 +59,7 @@ def follow_ups(answer: Answer, wording: Wording, count: int = COUNT) -> list[str
 
 def wording(language: str) -> Wording:
     """The function that words questions for facts in a language."""
-    return in_korean if language == "ko" else in_english
+    return in_korean if language == KOREAN else in_english
 
 
 def in_english(relation: Relation, about: str, dated: bool = False, person: bool = False) -> str:

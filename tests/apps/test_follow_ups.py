@@ -13,6 +13,8 @@ def test_each_asks_for_another_fact_that_is_there(digging: Subgraph) -> None:
     assert len(found) == len(set(found)) <= 3
     heads = {digging.labels[int(head)] for head in digging.edges[:, 0]}
     assert all(any(label in asked for label in heads) for asked in found)
+    german = Answer(Question("Womit habe ich gegraben?"), "Bagger", Source.KNOWLEDGE, 0.9, (best,), evidence)
+    assert follow_ups(german, relation_question) == []
     alone = Answer(Question("what"), None, Source.NONE, 0.9)
     assert follow_ups(alone, relation_question) == []
 
