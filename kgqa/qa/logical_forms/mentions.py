@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -118,6 +119,8 @@ class _Operators(NamedTuple):
     """By the kind of values: words that ask for the largest, and for the smallest."""
     attributes: dict[str, str]
     """What an adjective measures, by its base form."""
+    countries: dict[str, list[str]]
+    """Names of the countries that an adjective, in lower case, belongs to."""
     opposites: dict[str, tuple[int, int]]
     """Words that exclude each other, by their group and their place in it."""
 
@@ -141,6 +144,10 @@ def _operators() -> _Operators:
         )
         for op, row in rows["comparators"].items()
     }
+    countries: dict[str, list[str]] = defaultdict(list)
+    for entry in rows["countries"]["adjectives"].replace("\n", " | ").split(" | "):
+        adjective, _, name = entry.partition(": ")
+        countries[adjective.lower()].append(name)
     opposites = {
         word: (group, place)
         for group, line in enumerate(rows["opposites"]["groups"])
@@ -156,7 +163,16 @@ def _operators() -> _Operators:
         for kind, row in rows["ends"].items()
     }
     return _Operators(
-        patterns, beside, comparators, numbers, ranks, anything, ends, rows["attributes"], opposites
+        patterns,
+        beside,
+        comparators,
+        numbers,
+        ranks,
+        anything,
+        ends,
+        rows["attributes"],
+        dict(countries),
+        opposites,
     )
 
 
@@ -272,14 +288,17 @@ def alternatives(text: str, mentions: Iterable[QuestionMention]) -> set[int]:
 
 
 def _other_spellings(text: str) -> list[tuple[int, int, str]]:
-    """Spans of a text that may mean a name of another spelling: of a material, or a month in lower case.
+    """Spans of a text that may mean a name of another spelling: of a material, a country, or a month in lower case.
 
-    >>> _other_spellings("a wooden boat built in may")
-    [(2, 8, 'wood'), (23, 26, 'May')]
+    >>> _other_spellings("a wooden Irish boat built in may")
+    [(2, 8, 'wood'), (29, 32, 'May'), (9, 14, 'Ireland')]
     """
     materials = ((m.start(), m.end(), m[1].lower()) for m in _MATERIAL.finditer(text))
     months = ((m.start(1), m.end(1), m[1].capitalize()) for m in _IN_MONTH.finditer(text) if m[1].islower())
-    return [*materials, *months]
+    countries = _operators().countries
+    of_country = re.compile(rf"\b(?:{'|'.join(countries)})\b", re.IGNORECASE)
+    named = ((*m.span(), name) for m in of_country.finditer(text) for name in countries[m[0].lower()])
+    return [*materials, *months, *named]
 
 
 def _bearer(facts: GraphFacts, mention: QuestionMention, text: str) -> QuestionMention:
