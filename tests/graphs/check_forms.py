@@ -42,20 +42,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "folder",
-        choices=[
-            "forms_test",
-            "forms_exam",
-            "forms_exam_2",
-            "forms_exam_3",
-            "languages_exam",
-            "forms_strangers",
-            "forms_filters",
-            "forms_workplaces",
-            "forms_development",
-            "forms_nodes",
-            "forms_absent",
-            "vocabularies",
-        ],
+        choices=sorted(path.name for path in HERE.iterdir() if any(path.glob("*.jsonl"))),
     )
     parser.add_argument("--model", default="kgqa-base")
     parser.add_argument("--json", action="store_true", help="a line of figures for training/results.py")
