@@ -88,7 +88,7 @@ def score_forms(
     found = []
     for question in questions:
         facts = _facts_of(retriever.graph)
-        asked = question_mentions(facts, retriever.linker, retriever.index, question, retriever.similarity)
+        asked = question_mentions(facts, retriever.linker, retriever.index, question)
         facts = _with_names(facts, asked)
         forms = Enumerator(facts, asked, retriever.index.classes).forms()
         candidates = shortlist(facts, asked, forms, retriever.similarity)

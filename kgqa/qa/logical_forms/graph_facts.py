@@ -327,8 +327,10 @@ class GraphFacts:
         return self._have_units or self._is_number(entity)
 
     def _is_number(self, entity: int) -> bool:
-        """Whether an entity has no label and a number for a name."""
+        """Whether an entity has no label, and a number for a name or none at all."""
         name = self.name(entity)
+        if name.startswith("_:"):
+            return not self.graph.all_labels(entity)
         if self.graph.is_remote or "://" not in name or name.startswith('"'):
             return False
         return any(map(str.isdigit, local_name(name))) and not self.graph.all_labels(entity)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 from rapidfuzz import fuzz, process
@@ -15,7 +15,6 @@ from kgqa.graph.linking.normalize import STOP_WORDS, is_known, lemma, split_loca
 from kgqa.graph.relation_types import is_type_relation
 from kgqa.qa.logical_forms.graph_facts import GraphFacts
 from kgqa.qa.logical_forms.language import Form, parse, quoted, show
-from kgqa.qa.logical_forms.similarity import Similarity
 from kgqa.types import InputError, KnowledgeGraph
 
 # Names in logical forms: labels, local names and IRIs to a graph's ids, and back.
@@ -131,10 +130,6 @@ _WORD = re.compile(r"\w+(?:[-.'’&/]\w+)*")
 _QUALIFIER = re.compile(r"\s*\([^)]*\)$")
 """A disambiguating qualifier: "planet" does not mention "Mercury (planet)"."""
 _LONG_ENOUGH = 4
-_ALIKE, _APART = (
-    0.7,
-    0.05,
-)  # cosine similarity of synonyms (film and movie: 0.88), and how much less of the next class
 MAX_NAMED = 3
 """Maximum number of entities that a partial name may refer to."""
 
@@ -165,7 +160,6 @@ class GraphIndex:
         labels = dict(zip(instances, graph.labels(np.array(list(instances), dtype=np.int32)), strict=True))
         order = sorted(instances, key=lambda entity: (-instances[entity], labels[entity].casefold()))
         self.classes = order[:MAX_CLASSES]
-        self._class_labels = [labels[kind].lower() for kind in self.classes]
         for entity, name, label in zip(
             entities.tolist(), graph.names(entities), graph.labels(entities), strict=True
         ):
@@ -227,15 +221,13 @@ class GraphIndex:
         """The classes whose labels of several words end in a noun: radio and podcast episodes for "episodes"."""
         return () if word.casefold() in self._relation_words else self._classes_by_noun.get(lemma(word), ())
 
-    def class_like(self, noun: str, similarity: Similarity) -> tuple[int, ...]:
-        """The class that a noun is another word for, by the fact encoder: movies for "films"; none for a word of a
-        relation, or one that is like several classes."""
-        base = lemma(noun)
-        if not self.classes or base in map(lemma, self._relation_words):
+    def classes_like(self, noun: str, synonyms: Collection[str]) -> tuple[int, ...]:
+        """The classes that a noun is another word for, by the last word of their label: movies for "films"; none for a
+        word of a relation."""
+        if lemma(noun) in map(lemma, self._relation_words):
             return ()
-        near = sorted(zip(similarity(base, self._class_labels), self.classes, strict=True), reverse=True)
-        (best, kind), (second, _) = near[0], [*near, (0.0, 0)][1]
-        return (kind,) if best >= _ALIKE and best - second >= _APART else ()
+        heads = ((kind, lemma(self._label[kind].split()[-1])) for kind in self.classes if kind in self._label)
+        return tuple(kind for kind, head in heads if head in synonyms)[:MAX_NAMED]
 
     def _bearing(self, word: str, text: str) -> set[int]:
         """Entities with a word, or one that it may be a misspelling of, in one of their labels."""

@@ -18,7 +18,6 @@ from kgqa.language.values import is_unit
 from kgqa.qa.logical_forms.graph_facts import GraphFacts
 from kgqa.qa.logical_forms.graph_index import MAX_NAMED, GraphIndex
 from kgqa.qa.logical_forms.language import Comparator
-from kgqa.qa.logical_forms.similarity import Similarity
 from kgqa.qa.logical_forms.wording import wording_of
 from kgqa.types import Question
 
@@ -121,6 +120,8 @@ class _Operators(NamedTuple):
     """What an adjective measures, by its base form."""
     countries: dict[str, list[str]]
     """Names of the countries that an adjective, in lower case, belongs to."""
+    synonyms: dict[str, set[str]]
+    """Other words for a noun."""
     opposites: dict[str, tuple[int, int]]
     """Words that exclude each other, by their group and their place in it."""
 
@@ -148,6 +149,10 @@ def _operators() -> _Operators:
     for entry in rows["countries"]["adjectives"].replace("\n", " | ").split(" | "):
         adjective, _, name = entry.partition(": ")
         countries[adjective.lower()].append(name)
+    synonyms: dict[str, set[str]] = defaultdict(set)
+    for group in rows["synonyms"]["groups"].replace("\n", " | ").split(" | "):
+        for word in group.split():
+            synonyms[word] |= {*group.split()} - {word}
     opposites = {
         word: (group, place)
         for group, line in enumerate(rows["opposites"]["groups"])
@@ -172,21 +177,15 @@ def _operators() -> _Operators:
         ends,
         rows["attributes"],
         dict(countries),
+        dict(synonyms),
         opposites,
     )
 
 
 def question_mentions(
-    facts: GraphFacts,
-    linker: Linker,
-    index: GraphIndex,
-    question: Question,
-    similarity: Similarity | None = None,
+    facts: GraphFacts, linker: Linker, index: GraphIndex, question: Question
 ) -> QuestionMentions:
-    """The mentions of a question; if it mentions only classes ("this film"), those of its passage are added.
-
-    With `similarity`, a noun that is asked for may be another word for a class.
-    """
+    """The mentions of a question; if it mentions only classes ("this film"), those of its passage are added."""
     text = question.text
     found = _mentioned(linker, text)
     facts.fetch(e for mention in found for e in mention.entities)
@@ -220,13 +219,12 @@ def question_mentions(
         if (kinds := index.classes_called(word[0].lower()))
         and not any(m.start < word.end() and word.start() < m.end for m in found)
     ]
-    if similarity is not None:
-        found += [
-            QuestionMention(start, end, kinds)
-            for start, end, noun in _asked_nouns(text)
-            if not any(m.start < end and start < m.end for m in found)
-            and (kinds := index.class_like(noun, similarity))
-        ]
+    found += [
+        QuestionMention(start, end, kinds)
+        for start, end, noun in _asked_nouns(text)
+        if not any(m.start < end and start < m.end for m in found)
+        and (kinds := index.classes_like(noun, _operators().synonyms.get(lemma(noun), ())))
+    ]
     found += [
         QuestionMention(start, end, tuple(entities[:MAX_NAMED].tolist()))
         for start, end, spelling in _other_spellings(text)

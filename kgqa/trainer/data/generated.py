@@ -421,7 +421,7 @@ def practice_questions(folder: Path, similarity: Similarity | None = None) -> It
             except (KeyError, InputError) as error:
                 raise InputError(f"{path}:{number}: {error}; a row has question and form") from None
             facts = names.facts
-            asked = question_mentions(facts, linker, index, Question(text), similarity)
+            asked = question_mentions(facts, linker, index, Question(text))
             found = shortlist(facts, asked, Enumerator(facts, asked, index.classes).forms(), similarity)
             if gold is None:
                 wrong = [candidate.phrase for candidate in found]

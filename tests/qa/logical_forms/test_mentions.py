@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pytest
 
 from kgqa.graph.linking.fuzzy import fuzzy_linker
@@ -159,18 +157,8 @@ def test_a_class_of_one_member_stands_for_it() -> None:
 
 
 def test_a_noun_that_is_asked_for_may_be_another_word_for_a_class() -> None:
-    def alike(text: str, others: Sequence[str]) -> list[float]:
-        return [float({text, other} in ({"film", "movie"}, {"show", "cinema"})) for other in others]
-
-    graph = GraphStore.from_triples([Triple(*line.split("|")) for line in SHOWS.splitlines()], name="films")
-    known = GraphFacts(graph)
-
-    def classes(text: str) -> dict[str, list[str]]:
-        asked = question_mentions(known, fuzzy_linker(graph), GraphIndex(graph), Question(text), alike)
-        return {text[m.start : m.end]: [known.label(e) for e in m.entities] for m in asked.mentions}
-
-    assert classes("Which films are shown?") == {"films": ["Movie"]}
-    assert classes("How many Irish films are there?") == {"films": ["Movie"]}
-    assert classes("films at the Lark")["films"] == ["Movie"]
-    assert "film" not in classes("Who would film that?")
-    assert not classes("Which show is it?")  # a relation is called so: "shown at"
+    assert named(SHOWS, "Which films are shown?") == {"films": ["Movie"]}
+    assert named(SHOWS, "How many Irish films are there?") == {"films": ["Movie"]}
+    assert named(SHOWS, "films at the Lark")["films"] == ["Movie"]
+    assert "film" not in named(SHOWS, "Who would film that?")
+    assert not named(SHOWS, "Which show is it?")  # a relation is called so: "shown at"
