@@ -355,19 +355,9 @@ def _is_plural(word: str) -> bool:
 
 # Arithmetic.
 
-ADD, SUBTRACT, SUBTRACTED, MULTIPLY, DIVIDE, DIVIDED, AT_LEAST, AT_MOST, MORE, LESS = OPERATORS = (
-    "+",
-    "-",
-    "r-",
-    "*",
-    "/",
-    "r/",
-    ">=",
-    "<=",
-    ">",
-    "<",
-)
+OPERATORS = ("+", "-", "r-", "*", "/", "r/", ">=", "<=", ">", "<")
 """Operators of two quantities; "r-" and "r/" take them in reverse order."""
+ADD, SUBTRACT, SUBTRACTED, MULTIPLY, DIVIDE, DIVIDED, AT_LEAST, AT_MOST, MORE, LESS = OPERATORS
 _MIRRORED = {SUBTRACTED: SUBTRACT, DIVIDED: DIVIDE}
 
 
@@ -448,13 +438,9 @@ def _sum(operator: str, first: Quantity, second: Quantity) -> Quantity | None:
     chosen = (min if first.kind == TIME else max)(
         first, second, key=lambda q: (q.factor, q.unit not in _MARKS)
     )
-    unit = chosen.unit if first.kind or first.unit == second.unit or "" in (first.unit, second.unit) else ""
-    return Quantity(
-        value,
-        first.kind,
-        unit or (first.unit or second.unit if not first.kind and "" in (first.unit, second.unit) else unit),
-        chosen.factor,
-    )
+    units = {first.unit, second.unit} - {""}
+    unit = chosen.unit if first.kind else units.pop() if len(units) == 1 else ""
+    return Quantity(value, first.kind, unit, chosen.factor)
 
 
 def _product(first: Quantity, second: Quantity) -> Quantity | None:
