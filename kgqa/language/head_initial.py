@@ -8,17 +8,18 @@ to a language is data (`[order]` of `wordings/*.toml`).
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from kgqa.data.synthetic.inflection import comparative, participle, plural, superlative, third
 from kgqa.graph.linking.normalize import STOP_WORDS_OF
 from kgqa.graph.storage.relation_names import VERB, Vocabulary, bases
 from kgqa.language.head_final import ASKING, Mentioned, Word
-from kgqa.validation import WORDINGS
+from kgqa.language.wording import table
 
 _HAVE, _BE = frozenset(("has", "have", "had")), frozenset(("is", "are", "am", "was", "were", "be", "been"))
 _MODAL = frozenset(("can", "could", "will", "would", "must", "should", "may"))
@@ -44,50 +45,34 @@ _LONGEST = 5
 """Words of a phrase of the vocabulary."""
 
 
-class _Order(NamedTuple):
+_Words = Annotated[frozenset[str], BeforeValidator(str.split)]
+_NEVER = re.compile("(?!)")
+
+
+class _Order(BaseModel):
     """How the clauses of a language differ from those of English."""
 
-    particles: frozenset[str]
-    relative: frozenset[str]
-    relative_subject: frozenset[str]
+    model_config = ConfigDict(frozen=True)
+
+    particles: _Words = frozenset()
+    relative: _Words = frozenset()
+    relative_subject: _Words = frozenset()
     """Relative pronouns that are always the subject."""
-    genitive: frozenset[str]
-    infinitive: re.Pattern[str]
-    verb_final: bool
-    left_out: re.Pattern[str]
-    superlative: re.Pattern[str]
-    reflexive: frozenset[str]
-    capitals: bool
-    bare_subject: bool
-    plural: re.Pattern[str]
-    than: frozenset[str]
+    genitive: _Words = frozenset()
+    infinitive: re.Pattern[str] = _NEVER
+    verb_final: bool = False
+    left_out: re.Pattern[str] = _NEVER
+    superlative: re.Pattern[str] = _NEVER
+    reflexive: _Words = frozenset()
+    capitals: bool = False
+    bare_subject: bool = False
+    plural: re.Pattern[str] = _NEVER
+    than: _Words = frozenset()
 
 
 @lru_cache
 def _order(language: str) -> _Order:
-    table = tomllib.loads((WORDINGS / f"{language}.toml").read_text(encoding="utf-8"))["order"]
-
-    def words(name: str) -> frozenset[str]:
-        return frozenset(table.get(name, "").split())
-
-    def pattern(name: str, flags: re.RegexFlag = re.NOFLAG) -> re.Pattern[str]:
-        return re.compile(table.get(name, "(?!)"), flags)
-
-    return _Order(
-        particles=words("particles"),
-        relative=words("relative"),
-        relative_subject=words("relative_subject"),
-        genitive=words("genitive"),
-        infinitive=pattern("infinitive"),
-        verb_final=table.get("verb_final", False),
-        left_out=pattern("left_out", re.IGNORECASE),
-        superlative=pattern("superlative"),
-        reflexive=words("reflexive"),
-        capitals=table.get("capitals", False),
-        bare_subject=table.get("bare_subject", False),
-        plural=pattern("plural"),
-        than=words("than"),
-    )
+    return _Order.model_validate(table(language)["order"])
 
 
 @dataclass(frozen=True)
@@ -147,28 +132,23 @@ class _Reader:
         at = 0
         while at < len(words):
             span = words[at : at + _LONGEST]
-            size = next(
+            size, said = next(
                 (
-                    n
+                    (n, phrase)
                     for n in range(len(span), 1, -1)
                     if not any(span[0].start() < start < span[n - 1].start() for start in starts)
-                    and self._phrase([w[0] for w in span[:n]]) is not None
+                    and (phrase := self._phrase([w[0] for w in span[:n]])) is not None
                 ),
-                1,
+                (1, ""),
             )
             source = " ".join(w[0] for w in span[:size])
             begins = not at or words[at - 1][0] in ".!?"
             start, end = words[at].start(), words[at + size - 1].end()
-            if size > 1:
-                said = self._phrase([w[0] for w in span[:size]]) or ""
-            elif (verb := self._verb(source)) and (
-                text[end : end + 1] == "-" or self._is_verb_after(found, start)
-            ):
-                said = verb
-            else:
-                said = self._word(source, begins)
-            is_verb = said.startswith(VERB)
-            token = _Token(said.removeprefix(VERB), source.lower(), start, end, is_verb=is_verb)
+            if size == 1:
+                verb = self._verb(source)
+                is_verb = verb and (text[end : end + 1] == "-" or self._is_verb_after(found, start))
+                said = verb if is_verb else self._word(source, begins)
+            token = _Token(said.removeprefix(VERB), source.lower(), start, end, is_verb=said.startswith(VERB))
             if said or token.source in self.order.reflexive:
                 found.append(token)
             at += size
@@ -320,9 +300,10 @@ class _Reader:
 
     def stated(self, clause: list[_Token]) -> list[_Token]:
         """A clause that states something: its verbs together, after a subject at its beginning."""
-        front = next((n for n, token in enumerate(clause) if not self._opens(token)), len(clause))
+        opens = [t.text in _MARKS | _JOINS or t.source in self.order.relative for t in clause]
+        front = [*opens, False].index(False)
         opening, clause = clause[:front], self.joined(clause[front:])
-        verb = next((n for n, token in enumerate(clause) if token.is_verb or token.is_helper), None)
+        verb = _first_verb(clause)
         if verb is None:
             return [*opening, *_genitives(clause, self.order)]
         before, (verbs, rest) = clause[:verb], _gathered(clause[verb:])
@@ -334,9 +315,6 @@ class _Reader:
             subject, rest = _subject(rest, self.order)
             before = [*before, *subject]
         return [*opening, *_genitives(before, self.order), *_finite(verbs), *_genitives(rest, self.order)]
-
-    def _opens(self, token: _Token) -> bool:
-        return token.text in _MARKS or token.text in _JOINS or token.source in self.order.relative
 
     def joined(self, clause: list[_Token]) -> list[_Token]:
         """A clause whose separable verbs are in one place: "fand ... statt" is one verb, as "kam ... zur Welt"."""
@@ -450,6 +428,10 @@ def _noun_phrase(tokens: Sequence[_Token], order: _Order) -> int:
     return len(tokens)
 
 
+def _first_verb(tokens: Sequence[_Token]) -> int | None:
+    return next((n for n, token in enumerate(tokens) if token.is_verb or token.is_helper), None)
+
+
 def _verbs(tokens: Sequence[_Token], last: bool = False) -> int:
     """The number of verbs at the beginning, or the end."""
     found = 0
@@ -489,7 +471,7 @@ def _main(clause: list[_Token], order: _Order) -> list[_Token]:
     is_amount = rest and (rest[0].is_verb or (rest[0].is_preposition and rest[0].text not in _OF))
     if is_amount and [token.text for token in front] == ["how many"]:
         front = [_Token("how much", front[0].source)]
-    verb = next((n for n, token in enumerate(rest) if token.is_verb or token.is_helper), None)
+    verb = _first_verb(rest)
     if verb is None:
         front += [_Token("is", "")] * (front[-1].text == "what")
         return [*front, *_genitives(rest, order)]
@@ -528,7 +510,7 @@ def _main(clause: list[_Token], order: _Order) -> list[_Token]:
 
 
 def _yes_no(clause: list[_Token], order: _Order) -> list[_Token]:
-    verb = next((n for n, token in enumerate(clause) if token.is_verb or token.is_helper), None)
+    verb = _first_verb(clause)
     if verb is None or clause[0].text in ("name", "list", "show", "tell"):
         return _genitives(clause, order)
     before, rest = clause[:verb], clause[verb:]
