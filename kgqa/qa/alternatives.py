@@ -48,7 +48,8 @@ def alternatives(question: str) -> tuple[str, ...]:
     clause = _ALTERNATIVE.search(before)
     tokens, last = _WORD.findall(before[clause.start() :] if clause else before), _WORD.findall(after)
     if clause:
-        last = _until_ending(last)
+        ends = (n for n, word in enumerate(last) if n and _ENDING.fullmatch(word))
+        last = last[: next(ends, len(last))]
     if not found or " or " in before or not _is_alternative(last) or (clause and _POLAR.search(before)):
         return ()
     listed = [last]
@@ -66,11 +67,6 @@ def alternatives(question: str) -> tuple[str, ...]:
     if len(listed) < 2 or not all(0 < len(words) <= MOST_WORDS for words in listed):
         return ()
     return tuple(" ".join(words) for words in listed)
-
-
-def _until_ending(tokens: list[str]) -> list[str]:
-    """The tokens before the first word of `_ENDING`, which may not be the first token."""
-    return tokens[: next((n for n, word in enumerate(tokens) if n and _ENDING.fullmatch(word)), len(tokens))]
 
 
 def _is_alternative(words: list[str]) -> bool:
