@@ -54,8 +54,8 @@ _DIGITS = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
 _NUMERAL = re.compile(rf"(?<![\w.,:/])(?:{_DIGITS})(?!\d|[.,:/]\d|(?:st|nd|rd|th)\b)")
 _WORD = re.compile(r"[A-Za-z]+(?:-[A-Za-z]+)*")
 _PIECE = re.compile(r"[A-Za-z]+")
-_EQUAL_PARTS = {"third": 3, "quarter": 4, "fifth": 5, "tenth": 10}
-_FRACTIONS = {"half": 2, "halves": 2, **_EQUAL_PARTS, **{f"{name}s": size for name, size in _EQUAL_PARTS.items()}}
+_NTHS = {"third": 3, "quarter": 4, "fifth": 5, "tenth": 10}
+_FRACTIONS = {"half": 2, "halves": 2, **_NTHS, **{f"{name}s": size for name, size in _NTHS.items()}}
 _SETS = {"dozen": 12, "couple": 2, "pair": 2, "score": 20}
 _ALONE = {
     "dozen": 12,

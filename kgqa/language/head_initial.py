@@ -200,12 +200,7 @@ class _Reader:
     def _is_verb_after(self, found: Sequence[_Token], start: int) -> bool:
         """Whether the last word before a place lets a verb rather than a noun follow."""
         before = max((t for t in found if t.start < start), key=lambda t: t.start, default=None)
-        if (
-            before is None
-            or before.is_article
-            or before.is_preposition
-            or before.text in ("and", *_MARKS, *_JOINS)
-        ):
+        if before is None or before.is_article or before.is_preposition or before.text in _MARKS | _JOINS:
             return False
         opens = before.source in self.order.reflexive or before.text in _PRONOUNS | {"not", "who", "which"}
         return opens or before.text in _HAVE or (before.is_noun and not before.text[0].isdigit())
@@ -238,6 +233,7 @@ class _Reader:
                 token = _Token("than", "than")
             elif n + 1 in than and self._is_higher(token) and not token.text.endswith("er"):
                 token = replace(token, text=comparative(token.text))
+            is_most = token.text.endswith("est") or token.text.startswith("most ")
             if made and made[-1].text == "more" and token.text in _OF:
                 is_value = tokens[n + 1 : n + 2] and tokens[n + 1].text[0].isdigit()
                 made[-1] = replace(made[-1], text="more than" if is_value else "most")
@@ -248,11 +244,7 @@ class _Reader:
                 if token.text == token.source:  # an unknown word
                     text = f"{'more' if compares else 'most'} {token.text}"
                 token = replace(token, text=text)
-            elif (
-                made
-                and made[-1].text in ("at the", "on the")
-                and (token.text.endswith("est") or token.text.startswith("most "))
-            ):
+            elif made and made[-1].text in ("at the", "on the") and is_most:
                 made.pop()
             made.append(token)
         return made
@@ -361,22 +353,15 @@ def in_english_order(
     """
     reader = _Reader(language, small, own, unknown)
     tokens = reader.read(text, mentions)
-    if not asking:
-        return [
-            Word(t.text, t.start, t.end)
-            for clause in _statements(tokens, reader.order)
-            for t in reader.stated(clause)
+    if asking:
+        clauses = _clauses([token for token in tokens if token.text not in _MARKS], reader.order)
+        ordered = [
+            (_relative if n else _main)(reader.joined(clause), reader.order)
+            for n, clause in enumerate(clauses)
         ]
-    clauses = list(_clauses([token for token in tokens if token.text not in _MARKS], reader.order))
-    written: list[Word] = []
-    for n, clause in enumerate(clauses):
-        said = (
-            _relative(reader.joined(clause), reader.order)
-            if n
-            else _main(reader.joined(clause), reader.order)
-        )
-        written += [Word(token.text, token.start, token.end) for token in said]
-    return written
+    else:
+        ordered = [reader.stated(clause) for clause in _statements(tokens, reader.order)]
+    return [Word(token.text, token.start, token.end) for clause in ordered for token in clause]
 
 
 def _statements(tokens: Sequence[_Token], order: _Order) -> Iterator[list[_Token]]:
@@ -444,9 +429,8 @@ def _verbs(tokens: Sequence[_Token], last: bool = False) -> int:
 
 def _main(clause: list[_Token], order: _Order) -> list[_Token]:
     first = next((n for n, token in enumerate(clause) if not token.is_preposition), 0)
-    if (
-        clause and clause[first].source in order.relative and clause[first].text == "that"
-    ):  # without its accent
+    # without its accent
+    if clause and clause[first].source in order.relative and clause[first].text == "that":
         clause[first] = replace(clause[first], text="what")
     asking = next((n for n, token in enumerate(clause) if token.asks), None)
     if asking is None:
@@ -488,19 +472,11 @@ def _main(clause: list[_Token], order: _Order) -> list[_Token]:
     if not is_asked and not before and not front[0].is_preposition and word not in _ADVERBS:
         has_name = any(token.is_name for token in subject)
         is_bare = subject[0].is_name or subject[0].text in _PRONOUNS
-        one = (
-            front[-1].asks is False
-            and front[0].text == "how many"
-            and not order.plural.search(verbs[0].source)
-        )
-        is_asked = (
-            not (is_bare and order.bare_subject)
-            and not (one and has_name)
-            and not (word == "what" and len(front) == 1)
-        )
-        if (
-            len(verbs) == 1 and verbs[0].is_helper
-        ):  # "how many rooms has the house", "which house has a garden"
+        is_count, is_what = word == "how many" and not front[-1].asks, word == "what" and len(front) == 1
+        one = is_count and not order.plural.search(verbs[0].source)
+        is_asked = not ((is_bare and order.bare_subject) or (one and has_name) or is_what)
+        # "how many rooms has the house", "which house has a garden"
+        if len(verbs) == 1 and verbs[0].is_helper:
             is_asked = not (verbs[0].text in _HAVE and has_name)
     if is_asked:
         return [*front, *_finite(verbs), *_genitives([*subject, *objects], order)]
@@ -588,10 +564,8 @@ def _inverted(verbs: Sequence[_Token], subject: Sequence[_Token]) -> list[_Token
     if verbs[0].is_helper and (len(verbs) > 1 or verbs[0].text not in _HAVE):
         helper, others = [verbs[0]], list(verbs[1:])
     elif verbs[0].text.startswith("be "):
-        helper, others = (
-            [_Token("is", "")],
-            [replace(verbs[0], text=verbs[0].text[3:], is_verb=False), *verbs[1:]],
-        )
+        helper = [_Token("is", "")]
+        others = [replace(verbs[0], text=verbs[0].text[3:], is_verb=False), *verbs[1:]]
     elif verbs[0].text in _HAVE:
         others = [replace(verbs[0], text="have", is_verb=False), *verbs[1:]]
     said = [_inflected(verb, [*helper, *others[:n]]) for n, verb in enumerate(others)]

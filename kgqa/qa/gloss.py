@@ -263,9 +263,8 @@ def _whole(mentions: Sequence[Mentioned], text: str) -> list[Mentioned]:
         ):
             mention = mention._replace(start=whole.pop().start)
         first = f"{mention.label.split(' ')[0]} ".lower()
-        if text[: mention.start].lower().endswith(first) and not text[mention.start :].lower().startswith(
-            first
-        ):
+        before, behind = text[: mention.start].lower(), text[mention.start :].lower()
+        if before.endswith(first) and not behind.startswith(first):
             mention = mention._replace(start=mention.start - len(first))
         whole.append(mention)
     return whole

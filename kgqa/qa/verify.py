@@ -126,9 +126,8 @@ def stating(question: str, graph: Subgraph) -> Iterator[tuple[int, bool]]:
     for inverse in (False, True):
         for edge, (head, number, tail) in enumerate(graph.edges.tolist()):
             relation = graph.relations[number]
-            if not (
-                specific[edge] and head in mentions and tail in mentions and (relation.inverse or not inverse)
-            ):
+            is_named = specific[edge] and head in mentions and tail in mentions
+            if not is_named or (inverse and not relation.inverse):
                 continue
             fact = (
                 f"{graph.labels[tail]} {relation.inverse} {graph.labels[head]}"
@@ -139,11 +138,8 @@ def stating(question: str, graph: Subgraph) -> Iterator[tuple[int, bool]]:
             in_order = _precedes(mentions[first], mentions[second])
             turned = _compares(relation) and _precedes(mentions[second], mentions[first])
             wording = relation.inverse if inverse else relation.words
-            if (
-                (in_order or turned)
-                and _has_words(fact, asked)
-                and not (is_bare and content(wording) - known)
-            ):
+            is_other = is_bare and content(wording) - known
+            if (in_order or turned) and _has_words(fact, asked) and not is_other:
                 yield edge, in_order == (len(NEGATION.findall(question + " " + fact)) % 2 == 0)
 
 
