@@ -6,7 +6,6 @@ import re
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from kgqa.graph.linking.normalize import STOP_WORDS, lemma, normalise
-from kgqa.language.wording import verdicts
+from kgqa.language.wording import verdicts, with_verdicts
 from kgqa.metrics import best_threshold, f1, is_correct, pair_accuracy, score_answers, squad_normalise
 from kgqa.models.collation.collate import gold_source
 from kgqa.models.pretrained import write_card
@@ -184,11 +183,8 @@ def answer_all(
 
 def in_english(answer: Answer) -> Answer:
     """An answer with yes and no in English, as in the data sets."""
-    if answer.source is Source.CHOICE:
-        return answer
     known = {text: verdict for language in LANGUAGES for verdict, text in verdicts(language).items()}
-    candidates = tuple(replace(c, text=known.get(c.text, c.text)) for c in answer.candidates)
-    return replace(answer, text=known.get(answer.text or "", answer.text), candidates=candidates)
+    return with_verdicts(answer, known)
 
 
 def evaluate(

@@ -54,18 +54,8 @@ _DIGITS = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
 _NUMERAL = re.compile(rf"(?<![\w.,:/])(?:{_DIGITS})(?!\d|[.,:/]\d|(?:st|nd|rd|th)\b)")
 _WORD = re.compile(r"[A-Za-z]+(?:-[A-Za-z]+)*")
 _PIECE = re.compile(r"[A-Za-z]+")
-_FRACTIONS = {
-    "half": 2,
-    "halves": 2,
-    "third": 3,
-    "thirds": 3,
-    "quarter": 4,
-    "quarters": 4,
-    "fifth": 5,
-    "fifths": 5,
-    "tenth": 10,
-    "tenths": 10,
-}
+_NTHS = {"third": 3, "quarter": 4, "fifth": 5, "tenth": 10}
+_FRACTIONS = {"half": 2, "halves": 2, **_NTHS, **{f"{name}s": size for name, size in _NTHS.items()}}
 _SETS = {"dozen": 12, "couple": 2, "pair": 2, "score": 20}
 _ALONE = {
     "dozen": 12,
@@ -355,19 +345,9 @@ def _is_plural(word: str) -> bool:
 
 # Arithmetic.
 
-ADD, SUBTRACT, SUBTRACTED, MULTIPLY, DIVIDE, DIVIDED, AT_LEAST, AT_MOST, MORE, LESS = OPERATORS = (
-    "+",
-    "-",
-    "r-",
-    "*",
-    "/",
-    "r/",
-    ">=",
-    "<=",
-    ">",
-    "<",
-)
+OPERATORS = ("+", "-", "r-", "*", "/", "r/", ">=", "<=", ">", "<")
 """Operators of two quantities; "r-" and "r/" take them in reverse order."""
+ADD, SUBTRACT, SUBTRACTED, MULTIPLY, DIVIDE, DIVIDED, AT_LEAST, AT_MOST, MORE, LESS = OPERATORS
 _MIRRORED = {SUBTRACTED: SUBTRACT, DIVIDED: DIVIDE}
 
 
@@ -448,13 +428,9 @@ def _sum(operator: str, first: Quantity, second: Quantity) -> Quantity | None:
     chosen = (min if first.kind == TIME else max)(
         first, second, key=lambda q: (q.factor, q.unit not in _MARKS)
     )
-    unit = chosen.unit if first.kind or first.unit == second.unit or "" in (first.unit, second.unit) else ""
-    return Quantity(
-        value,
-        first.kind,
-        unit or (first.unit or second.unit if not first.kind and "" in (first.unit, second.unit) else unit),
-        chosen.factor,
-    )
+    units = {first.unit, second.unit} - {""}
+    unit = chosen.unit if first.kind else units.pop() if len(units) == 1 else ""
+    return Quantity(value, first.kind, unit, chosen.factor)
 
 
 def _product(first: Quantity, second: Quantity) -> Quantity | None:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from kgqa.graph.linking.normalize import is_korean
 from kgqa.types import Question
 
 KINDS = ("self", "others")
@@ -15,7 +16,6 @@ REACH = 40
 """Maximum number of characters between the words of a wish and those of the harmful act."""
 SHORT = 400
 """Maximum bytes of a passage that may be about the visitor; a longer text is about others."""
-_HANGUL = re.compile("[가-힣]")
 
 
 class _Harm(NamedTuple):
@@ -55,7 +55,7 @@ def turn_to(question: Question, kind: str) -> str:
 
 
 def _language(question: Question) -> str:
-    return "ko" if _HANGUL.search(question.text) else "en"
+    return "ko" if is_korean(question.text) else "en"
 
 
 def _plain(text: str) -> str:

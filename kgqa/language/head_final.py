@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from itertools import product
 from typing import NamedTuple
 
 from kgqa.data.synthetic.inflection import comparative, participle, past, superlative, third
@@ -311,17 +313,16 @@ class _Writer:
         subject = [word for p in own if p.case == "subject" for word in p.said()]
         others = [word for p in own if p.case != "subject" for word in p.said()]
         verb = [word for word in clause.verb if word.text != "is"]
+        negation = [Word("not")] * clause.is_negative
         if not self.ending and (own or len(clause.verb) > 1 or any(word.text in _BE for word in clause.verb)):
-            negation = [Word("not")] * clause.is_negative
             clause.verb = _in_tense(clause, own=own)
             said = [*subject, *negation, *clause.adverbs, *clause.verb, *others]
             clause.behind_noun = [Word("that"), *said]
             if subject and len(clause.verb) > 1 and clause.verb[0].text == "is":  # "whose price is highest"
                 clause.behind_noun = [Word("with"), *negation, *clause.verb[1:], *subject, *others]
             clause.adverbs = []
-            clause.verb, clause.is_negative, clause.is_past = [], False, False
-            return
-        clause.before_noun += [*subject, *[Word("not")] * clause.is_negative, *verb, *others]
+        else:
+            clause.before_noun += [*subject, *negation, *verb, *others]
         clause.verb, clause.is_negative, clause.is_past = [], False, False
 
     def _end(self) -> None:
@@ -357,10 +358,9 @@ def in_english_order(
     >>> [word.text for word in words]
     ['with', 'what', 'dig', 'ground', '?']
     """
-    if language == "ja":
-        japanese = _japanese(text, mentions, table)
-        return _Writer(japanese, table, asking, unknown or romanise, ending="").write(mentions)
-    return _Writer(morphemes(text), table, asking, unknown or romanise, ending="다").write(mentions)
+    is_japanese = language == "ja"
+    found = _japanese(text, mentions, table) if is_japanese else morphemes(text)
+    return _Writer(found, table, asking, unknown or romanise, "" if is_japanese else "다").write(mentions)
 
 
 _NAME, _WHO, _WHICH = "花子", "誰", "どの"
@@ -427,8 +427,6 @@ def _compounds(text: str, found: Sequence[Morpheme], table: Mapping[str, str]) -
 
 # Hangul in Latin letters by syllables: the Revised Romanization of Korean (2000), without its sound changes.
 
-_FIRST = ord("가")
-_LAST = ord("힣")
 _INITIALS = "g kk n d tt r m b pp s ss - j jj ch k t p h".replace("-", "").split(" ")
 _VOWELS = "a ae ya yae eo e yeo ye o wa wae oe yo u wo we wi yu eu ui i".split()  # noqa: SIM905
 _FINALS = "- k k k n n n t l k m p l l p l m p p t t ng t t k t p t".replace("-", "").split(" ")
@@ -440,13 +438,9 @@ def romanise(text: str) -> str:
     >>> romanise("민지"), romanise("서울 2호")
     ('minji', 'seoul 2ho')
     """
-    return "".join(_syllable(letter) for letter in text)
+    return text.translate(_syllables())
 
 
-def _syllable(letter: str) -> str:
-    code = ord(letter)
-    if not _FIRST <= code <= _LAST:
-        return letter
-    initial, rest = divmod(code - _FIRST, len(_VOWELS) * len(_FINALS))
-    vowel, final = divmod(rest, len(_FINALS))
-    return _INITIALS[initial] + _VOWELS[vowel] + _FINALS[final]
+@cache
+def _syllables() -> dict[int, str]:
+    return dict(enumerate(map("".join, product(_INITIALS, _VOWELS, _FINALS)), ord("가")))

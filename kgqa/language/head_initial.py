@@ -8,17 +8,18 @@ to a language is data (`[order]` of `wordings/*.toml`).
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from kgqa.data.synthetic.inflection import comparative, participle, plural, superlative, third
 from kgqa.graph.linking.normalize import STOP_WORDS_OF
 from kgqa.graph.storage.relation_names import VERB, Vocabulary, bases
 from kgqa.language.head_final import ASKING, Mentioned, Word
-from kgqa.validation import WORDINGS
+from kgqa.language.wording import table
 
 _HAVE, _BE = frozenset(("has", "have", "had")), frozenset(("is", "are", "am", "was", "were", "be", "been"))
 _MODAL = frozenset(("can", "could", "will", "would", "must", "should", "may"))
@@ -44,50 +45,34 @@ _LONGEST = 5
 """Words of a phrase of the vocabulary."""
 
 
-class _Order(NamedTuple):
+_Words = Annotated[frozenset[str], BeforeValidator(str.split)]
+_NEVER = re.compile("(?!)")
+
+
+class _Order(BaseModel):
     """How the clauses of a language differ from those of English."""
 
-    particles: frozenset[str]
-    relative: frozenset[str]
-    relative_subject: frozenset[str]
+    model_config = ConfigDict(frozen=True)
+
+    particles: _Words = frozenset()
+    relative: _Words = frozenset()
+    relative_subject: _Words = frozenset()
     """Relative pronouns that are always the subject."""
-    genitive: frozenset[str]
-    infinitive: re.Pattern[str]
-    verb_final: bool
-    left_out: re.Pattern[str]
-    superlative: re.Pattern[str]
-    reflexive: frozenset[str]
-    capitals: bool
-    bare_subject: bool
-    plural: re.Pattern[str]
-    than: frozenset[str]
+    genitive: _Words = frozenset()
+    infinitive: re.Pattern[str] = _NEVER
+    verb_final: bool = False
+    left_out: re.Pattern[str] = _NEVER
+    superlative: re.Pattern[str] = _NEVER
+    reflexive: _Words = frozenset()
+    capitals: bool = False
+    bare_subject: bool = False
+    plural: re.Pattern[str] = _NEVER
+    than: _Words = frozenset()
 
 
 @lru_cache
 def _order(language: str) -> _Order:
-    table = tomllib.loads((WORDINGS / f"{language}.toml").read_text(encoding="utf-8"))["order"]
-
-    def words(name: str) -> frozenset[str]:
-        return frozenset(table.get(name, "").split())
-
-    def pattern(name: str, flags: re.RegexFlag = re.NOFLAG) -> re.Pattern[str]:
-        return re.compile(table.get(name, "(?!)"), flags)
-
-    return _Order(
-        particles=words("particles"),
-        relative=words("relative"),
-        relative_subject=words("relative_subject"),
-        genitive=words("genitive"),
-        infinitive=pattern("infinitive"),
-        verb_final=table.get("verb_final", False),
-        left_out=pattern("left_out", re.IGNORECASE),
-        superlative=pattern("superlative"),
-        reflexive=words("reflexive"),
-        capitals=table.get("capitals", False),
-        bare_subject=table.get("bare_subject", False),
-        plural=pattern("plural"),
-        than=words("than"),
-    )
+    return _Order.model_validate(table(language)["order"])
 
 
 @dataclass(frozen=True)
@@ -147,28 +132,23 @@ class _Reader:
         at = 0
         while at < len(words):
             span = words[at : at + _LONGEST]
-            size = next(
+            size, said = next(
                 (
-                    n
+                    (n, phrase)
                     for n in range(len(span), 1, -1)
                     if not any(span[0].start() < start < span[n - 1].start() for start in starts)
-                    and self._phrase([w[0] for w in span[:n]]) is not None
+                    and (phrase := self._phrase([w[0] for w in span[:n]])) is not None
                 ),
-                1,
+                (1, ""),
             )
             source = " ".join(w[0] for w in span[:size])
             begins = not at or words[at - 1][0] in ".!?"
             start, end = words[at].start(), words[at + size - 1].end()
-            if size > 1:
-                said = self._phrase([w[0] for w in span[:size]]) or ""
-            elif (verb := self._verb(source)) and (
-                text[end : end + 1] == "-" or self._is_verb_after(found, start)
-            ):
-                said = verb
-            else:
-                said = self._word(source, begins)
-            is_verb = said.startswith(VERB)
-            token = _Token(said.removeprefix(VERB), source.lower(), start, end, is_verb=is_verb)
+            if size == 1:
+                verb = self._verb(source)
+                is_verb = verb and (text[end : end + 1] == "-" or self._is_verb_after(found, start))
+                said = verb if is_verb else self._word(source, begins)
+            token = _Token(said.removeprefix(VERB), source.lower(), start, end, is_verb=said.startswith(VERB))
             if said or token.source in self.order.reflexive:
                 found.append(token)
             at += size
@@ -220,12 +200,7 @@ class _Reader:
     def _is_verb_after(self, found: Sequence[_Token], start: int) -> bool:
         """Whether the last word before a place lets a verb rather than a noun follow."""
         before = max((t for t in found if t.start < start), key=lambda t: t.start, default=None)
-        if (
-            before is None
-            or before.is_article
-            or before.is_preposition
-            or before.text in ("and", *_MARKS, *_JOINS)
-        ):
+        if before is None or before.is_article or before.is_preposition or before.text in _MARKS | _JOINS:
             return False
         opens = before.source in self.order.reflexive or before.text in _PRONOUNS | {"not", "who", "which"}
         return opens or before.text in _HAVE or (before.is_noun and not before.text[0].isdigit())
@@ -258,6 +233,7 @@ class _Reader:
                 token = _Token("than", "than")
             elif n + 1 in than and self._is_higher(token) and not token.text.endswith("er"):
                 token = replace(token, text=comparative(token.text))
+            is_most = token.text.endswith("est") or token.text.startswith("most ")
             if made and made[-1].text == "more" and token.text in _OF:
                 is_value = tokens[n + 1 : n + 2] and tokens[n + 1].text[0].isdigit()
                 made[-1] = replace(made[-1], text="more than" if is_value else "most")
@@ -268,11 +244,7 @@ class _Reader:
                 if token.text == token.source:  # an unknown word
                     text = f"{'more' if compares else 'most'} {token.text}"
                 token = replace(token, text=text)
-            elif (
-                made
-                and made[-1].text in ("at the", "on the")
-                and (token.text.endswith("est") or token.text.startswith("most "))
-            ):
+            elif made and made[-1].text in ("at the", "on the") and is_most:
                 made.pop()
             made.append(token)
         return made
@@ -320,9 +292,10 @@ class _Reader:
 
     def stated(self, clause: list[_Token]) -> list[_Token]:
         """A clause that states something: its verbs together, after a subject at its beginning."""
-        front = next((n for n, token in enumerate(clause) if not self._opens(token)), len(clause))
+        opens = [t.text in _MARKS | _JOINS or t.source in self.order.relative for t in clause]
+        front = [*opens, False].index(False)
         opening, clause = clause[:front], self.joined(clause[front:])
-        verb = next((n for n, token in enumerate(clause) if token.is_verb or token.is_helper), None)
+        verb = _first_verb(clause)
         if verb is None:
             return [*opening, *_genitives(clause, self.order)]
         before, (verbs, rest) = clause[:verb], _gathered(clause[verb:])
@@ -334,9 +307,6 @@ class _Reader:
             subject, rest = _subject(rest, self.order)
             before = [*before, *subject]
         return [*opening, *_genitives(before, self.order), *_finite(verbs), *_genitives(rest, self.order)]
-
-    def _opens(self, token: _Token) -> bool:
-        return token.text in _MARKS or token.text in _JOINS or token.source in self.order.relative
 
     def joined(self, clause: list[_Token]) -> list[_Token]:
         """A clause whose separable verbs are in one place: "fand ... statt" is one verb, as "kam ... zur Welt"."""
@@ -383,22 +353,15 @@ def in_english_order(
     """
     reader = _Reader(language, small, own, unknown)
     tokens = reader.read(text, mentions)
-    if not asking:
-        return [
-            Word(t.text, t.start, t.end)
-            for clause in _statements(tokens, reader.order)
-            for t in reader.stated(clause)
+    if asking:
+        clauses = _clauses([token for token in tokens if token.text not in _MARKS], reader.order)
+        ordered = [
+            (_relative if n else _main)(reader.joined(clause), reader.order)
+            for n, clause in enumerate(clauses)
         ]
-    clauses = list(_clauses([token for token in tokens if token.text not in _MARKS], reader.order))
-    written: list[Word] = []
-    for n, clause in enumerate(clauses):
-        said = (
-            _relative(reader.joined(clause), reader.order)
-            if n
-            else _main(reader.joined(clause), reader.order)
-        )
-        written += [Word(token.text, token.start, token.end) for token in said]
-    return written
+    else:
+        ordered = [reader.stated(clause) for clause in _statements(tokens, reader.order)]
+    return [Word(token.text, token.start, token.end) for clause in ordered for token in clause]
 
 
 def _statements(tokens: Sequence[_Token], order: _Order) -> Iterator[list[_Token]]:
@@ -450,6 +413,10 @@ def _noun_phrase(tokens: Sequence[_Token], order: _Order) -> int:
     return len(tokens)
 
 
+def _first_verb(tokens: Sequence[_Token]) -> int | None:
+    return next((n for n, token in enumerate(tokens) if token.is_verb or token.is_helper), None)
+
+
 def _verbs(tokens: Sequence[_Token], last: bool = False) -> int:
     """The number of verbs at the beginning, or the end."""
     found = 0
@@ -462,9 +429,8 @@ def _verbs(tokens: Sequence[_Token], last: bool = False) -> int:
 
 def _main(clause: list[_Token], order: _Order) -> list[_Token]:
     first = next((n for n, token in enumerate(clause) if not token.is_preposition), 0)
-    if (
-        clause and clause[first].source in order.relative and clause[first].text == "that"
-    ):  # without its accent
+    # without its accent
+    if clause and clause[first].source in order.relative and clause[first].text == "that":
         clause[first] = replace(clause[first], text="what")
     asking = next((n for n, token in enumerate(clause) if token.asks), None)
     if asking is None:
@@ -489,7 +455,7 @@ def _main(clause: list[_Token], order: _Order) -> list[_Token]:
     is_amount = rest and (rest[0].is_verb or (rest[0].is_preposition and rest[0].text not in _OF))
     if is_amount and [token.text for token in front] == ["how many"]:
         front = [_Token("how much", front[0].source)]
-    verb = next((n for n, token in enumerate(rest) if token.is_verb or token.is_helper), None)
+    verb = _first_verb(rest)
     if verb is None:
         front += [_Token("is", "")] * (front[-1].text == "what")
         return [*front, *_genitives(rest, order)]
@@ -506,19 +472,11 @@ def _main(clause: list[_Token], order: _Order) -> list[_Token]:
     if not is_asked and not before and not front[0].is_preposition and word not in _ADVERBS:
         has_name = any(token.is_name for token in subject)
         is_bare = subject[0].is_name or subject[0].text in _PRONOUNS
-        one = (
-            front[-1].asks is False
-            and front[0].text == "how many"
-            and not order.plural.search(verbs[0].source)
-        )
-        is_asked = (
-            not (is_bare and order.bare_subject)
-            and not (one and has_name)
-            and not (word == "what" and len(front) == 1)
-        )
-        if (
-            len(verbs) == 1 and verbs[0].is_helper
-        ):  # "how many rooms has the house", "which house has a garden"
+        is_count, is_what = word == "how many" and not front[-1].asks, word == "what" and len(front) == 1
+        one = is_count and not order.plural.search(verbs[0].source)
+        is_asked = not ((is_bare and order.bare_subject) or (one and has_name) or is_what)
+        # "how many rooms has the house", "which house has a garden"
+        if len(verbs) == 1 and verbs[0].is_helper:
             is_asked = not (verbs[0].text in _HAVE and has_name)
     if is_asked:
         return [*front, *_finite(verbs), *_genitives([*subject, *objects], order)]
@@ -528,7 +486,7 @@ def _main(clause: list[_Token], order: _Order) -> list[_Token]:
 
 
 def _yes_no(clause: list[_Token], order: _Order) -> list[_Token]:
-    verb = next((n for n, token in enumerate(clause) if token.is_verb or token.is_helper), None)
+    verb = _first_verb(clause)
     if verb is None or clause[0].text in ("name", "list", "show", "tell"):
         return _genitives(clause, order)
     before, rest = clause[:verb], clause[verb:]
@@ -606,10 +564,8 @@ def _inverted(verbs: Sequence[_Token], subject: Sequence[_Token]) -> list[_Token
     if verbs[0].is_helper and (len(verbs) > 1 or verbs[0].text not in _HAVE):
         helper, others = [verbs[0]], list(verbs[1:])
     elif verbs[0].text.startswith("be "):
-        helper, others = (
-            [_Token("is", "")],
-            [replace(verbs[0], text=verbs[0].text[3:], is_verb=False), *verbs[1:]],
-        )
+        helper = [_Token("is", "")]
+        others = [replace(verbs[0], text=verbs[0].text[3:], is_verb=False), *verbs[1:]]
     elif verbs[0].text in _HAVE:
         others = [replace(verbs[0], text="have", is_verb=False), *verbs[1:]]
     said = [_inflected(verb, [*helper, *others[:n]]) for n, verb in enumerate(others)]

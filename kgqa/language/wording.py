@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -12,7 +13,7 @@ from kgqa.graph.linking.label_keys import MONTHS
 from kgqa.graph.linking.normalize import STOP_WORDS_OF
 from kgqa.graph.storage.relation_names import Vocabulary, pairs, vocabulary
 from kgqa.language.detect import ENGLISH
-from kgqa.types import NO, YES, Relation
+from kgqa.types import NO, YES, Answer, Relation, Source
 from kgqa.validation import WORDINGS
 
 _SENSE = re.compile(r"\s*\([^)]*\)")
@@ -25,7 +26,7 @@ def said(language: str, key: str) -> str:
     >>> said("de", "yes"), said("xx", "yes")
     ('ja', 'yes')
     """
-    found: str = _table(language)["said"].get(key) or _table(ENGLISH)["said"][key]
+    found: str = table(language)["said"].get(key) or table(ENGLISH)["said"][key]
     return found
 
 
@@ -34,10 +35,18 @@ def verdicts(language: str) -> dict[str, str]:
     return {YES: said(language, "yes"), NO: said(language, "no")}
 
 
+def with_verdicts(answer: Answer, words: Mapping[str, str]) -> Answer:
+    """An answer with its "yes" and "no" in other words, unless they are choices."""
+    if answer.source is Source.CHOICE:
+        return answer
+    candidates = tuple(replace(c, text=words.get(c.text, c.text)) for c in answer.candidates)
+    return replace(answer, text=words.get(answer.text or "", answer.text), candidates=candidates)
+
+
 def relation_in(relation: Relation, language: str) -> Relation:
     """A relation of the everyday graph with label and sentence template in a language, by the last part of its name;
     any other relation unchanged."""
-    found = _table(language).get("facts", {}).get(re.split(r"[/#:]", relation.name)[-1])
+    found = table(language).get("facts", {}).get(re.split(r"[/#:]", relation.name)[-1])
     return relation if found is None else replace(relation, label=found[0], words=found[0], sentence=found[1])
 
 
@@ -50,7 +59,7 @@ def dated(text: str, language: str) -> str:
     >>> dated("14 March 1951", "de"), dated("14 March 1951, 8:30", "ja"), dated("March 1951", "fr")
     ('14. März 1951', '1951年3月14日, 8:30', 'mars 1951')
     """
-    months = _table(language)["said"].get("months", "").split()
+    months = table(language)["said"].get("months", "").split()
     if not months:
         return text
 
@@ -69,7 +78,7 @@ def english_words(language: str) -> dict[str, str]:
     >>> english_words("de")["womit"], english_words("xx")
     ('with what', {})
     """
-    groups = _table(language).get("english", {})
+    groups = table(language).get("english", {})
     return {word: english for english, words in groups.items() for word in words.split()}
 
 
@@ -80,7 +89,7 @@ def everyday_vocabulary(language: str) -> Vocabulary:
     if not (frequent := english_words(language)):
         return Vocabulary(language, {}, frozenset(), {})
     own, known = vocabulary(language), frequent.keys() | STOP_WORDS_OF.get(language, ())
-    words = pairs(_table(language).get("everyday", {}).get("words", ""))
+    words = pairs(table(language).get("everyday", {}).get("words", ""))
     content = {word: english for word, english in words.items() if word not in known}
     return own._replace(words={**own.words, **content}, of_everyday=True)
 
@@ -96,7 +105,8 @@ def filled(sentence: str, head: str, tail: str) -> str:
 
 
 @lru_cache
-def _table(language: str) -> dict[str, dict[str, Any]]:
+def table(language: str) -> dict[str, dict[str, Any]]:
+    """The data of a language; those of English for one that has none."""
     path = WORDINGS / f"{language}.toml"
     path = path if path.is_file() else WORDINGS / f"{ENGLISH}.toml"
     return tomllib.loads(path.read_text(encoding="utf-8"))

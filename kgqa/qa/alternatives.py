@@ -48,7 +48,8 @@ def alternatives(question: str) -> tuple[str, ...]:
     clause = _ALTERNATIVE.search(before)
     tokens, last = _WORD.findall(before[clause.start() :] if clause else before), _WORD.findall(after)
     if clause:
-        last = _until_ending(last)
+        ends = (n for n, word in enumerate(last) if n and _ENDING.fullmatch(word))
+        last = last[: next(ends, len(last))]
     if not found or " or " in before or not _is_alternative(last) or (clause and _POLAR.search(before)):
         return ()
     listed = [last]
@@ -62,15 +63,11 @@ def alternatives(question: str) -> tuple[str, ...]:
         if len(tokens) < 2:  # the alternatives are the subject: "Do penguins or ostriches fly?"
             return ()
     else:
-        listed = [*_split(tokens)[1:], last]
+        parts = re.split("[,:;—]", " ".join(tokens))[1:]
+        listed = [*(part.split() for part in parts), last]
     if len(listed) < 2 or not all(0 < len(words) <= MOST_WORDS for words in listed):
         return ()
     return tuple(" ".join(words) for words in listed)
-
-
-def _until_ending(tokens: list[str]) -> list[str]:
-    """The tokens before the first word of `_ENDING`, which may not be the first token."""
-    return tokens[: next((n for n, word in enumerate(tokens) if n and _ENDING.fullmatch(word)), len(tokens))]
 
 
 def _is_alternative(words: list[str]) -> bool:
@@ -97,14 +94,3 @@ def _size(tokens: list[str], last: list[str]) -> int:
         return 0
     names = next((n for n, word in enumerate(reversed(tokens)) if not word[:1].isupper()), len(tokens))
     return max(1, min(names, len(tokens) - 1)) if last[0][:1].isupper() else 1
-
-
-def _split(tokens: list[str]) -> list[list[str]]:
-    """The tokens between commas, colons and dashes."""
-    parts: list[list[str]] = [[]]
-    for token in tokens:
-        if token in _MARKS:
-            parts.append([])
-        else:
-            parts[-1].append(token)
-    return parts

@@ -176,13 +176,10 @@ def states_of(own: Tensor, each: Sum) -> Tensor:
     return torch.stack([own[first : last + 1].mean(0) for first, last in each.places])
 
 
-def possible(quantities: Sequence[Quantity], since: int = 0) -> dict[Step, Quantity]:
-    """The operations that the units of quantities allow, with their results; only pairs with an index of at least
-    `since`."""
+def possible(quantities: Sequence[Quantity]) -> dict[Step, Quantity]:
+    """The operations that the units of quantities allow, with their results."""
     found = {}
     for first, second in combinations(range(len(quantities)), 2):
-        if second < since:
-            continue
         for n, operator in enumerate(OPERATORS):
             result = _computed(operator, quantities[first], quantities[second])
             if result is not None:
@@ -244,7 +241,8 @@ def expressions(
             for score, place in zip(best.values.tolist(), best.indices.tolist(), strict=True):
                 number, is_last = divmod(place, 2)
                 step = options.steps[number]
-                made = replace_steps(expression, step, results[step], expression.score + score)
+                known = (*expression.quantities, results[step])
+                made = Expression((*expression.steps, step), known, expression.score + score)
                 state = head.results(pairs[options.place[number]][None], options.operator[number][None])
                 found.append((made.score, made, torch.cat([own, state]), bool(is_last)))
         found.sort(key=lambda each: -each[0])
@@ -253,11 +251,6 @@ def expressions(
         if not open_ones or (done and max(e.score for e in done) > open_ones[0][0].score):
             break
     return sorted(done, key=lambda each: -each.score)
-
-
-def replace_steps(expression: Expression, step: Step, result: Quantity, score: float) -> Expression:
-    """An expression extended by one step."""
-    return Expression((*expression.steps, step), (*expression.quantities, result), score)
 
 
 _SIGNS = {"-": "−", "*": "×", "/": "÷", ">=": "≥", "<=": "≤"}

@@ -16,7 +16,7 @@ from kgqa.graph.retrieval.ablation import Ablation
 from kgqa.language.care import harm_of
 from kgqa.language.detect import ENGLISH, KOREAN, question_language
 from kgqa.language.overlap import content
-from kgqa.language.wording import relation_in, verdicts
+from kgqa.language.wording import relation_in, verdicts, with_verdicts
 from kgqa.limits.cancellation import check_cancelled
 from kgqa.models.dense_retrieval import open_fact_encoder
 from kgqa.models.language_model import open_relevance
@@ -62,12 +62,13 @@ class MultilingualReader:
     @property
     def decision(self) -> DecisionConfig:
         """Its decision settings. Raises InputError if the reader is damaged."""
-        found = DecisionConfig.of_card(self.reader.card)
-        return (
-            found
-            if self.no_answer_threshold is None
-            else found.model_copy(update={"no_answer_threshold": self.no_answer_threshold})
-        )
+        return _decision(self.reader, self.no_answer_threshold)
+
+
+def _decision(reader: LoadedReader, no_answer_threshold: float | None) -> DecisionConfig:
+    """The decision settings of a reader's card, with another threshold if one is given."""
+    changed = {} if no_answer_threshold is None else {"no_answer_threshold": no_answer_threshold}
+    return DecisionConfig.of_card(reader.card).model_copy(update=changed)
 
 
 class Answerer:
@@ -135,9 +136,7 @@ class Answerer:
             question_encoder=reader.question_encoder,
             language=language,
         )
-        decision = DecisionConfig.of_card(reader.card)
-        if no_answer_threshold is not None:
-            decision = decision.model_copy(update={"no_answer_threshold": no_answer_threshold})
+        decision = _decision(reader, no_answer_threshold)
         multilingual_reader = None
         if has_model(MULTILINGUAL) and find_model(model).resolve() == find_model(DEFAULT_READER).resolve():
             multilingual_reader = MultilingualReader(MULTILINGUAL, device, no_answer_threshold)
@@ -410,16 +409,13 @@ class Answerer:
 
     def read(self, questions: Sequence[Question], subgraphs: Sequence[Sequence[Subgraph]]) -> list[Answer]:
         """Answer from given subgraphs, without logical forms; evidence is as in `answer_many`."""
-        return [
-            answer
-            for question, graphs in zip(questions, subgraphs, strict=True)
-            for answer in self.of(question)._read(question, graphs)
-        ]
-
-    def _read(self, question: Question, graphs: Sequence[Subgraph]) -> list[Answer]:
-        chosen = [s for s in self.steps if s.name not in ("retrieve", "compute", "ground", "attribute")]
-        state = QAState(self.read_as(question), tuple(graphs), is_glossed=self._glosses(question))
-        return self._given(run(chosen, (state,)), [question])
+        answers: list[Answer] = []
+        for question, graphs in zip(questions, subgraphs, strict=True):
+            own = self.of(question)
+            chosen = [s for s in own.steps if s.name not in ("retrieve", "compute", "ground", "attribute")]
+            state = QAState(own.read_as(question), tuple(graphs), is_glossed=own._glosses(question))
+            answers += own._given(run(chosen, (state,)), [question])
+        return answers
 
     def _answered(
         self,
@@ -433,8 +429,9 @@ class Answerer:
         asked = [question for question, harm in zip(questions, harms, strict=True) if not harm]
         states = tuple(QAState(self.read_as(q), is_glossed=self._glosses(q)) for q in asked)
         found = iter(self._given(self._run(steps, states, watch) if states else states, asked))
+        unread = partial(Answer, text=None, source=Source.NONE, confidence=0.0, model=self.name)
         return [
-            self._unread(question, harm) if harm else next(found)
+            unread(question, graph=self.graph.name, harm=harm) if harm else next(found)
             for question, harm in zip(questions, harms, strict=True)
         ]
 
@@ -461,10 +458,6 @@ class Answerer:
         told = content(best.text) if best else frozenset()
         return () if any(told and told <= content(choice) for choice in offered) else offered
 
-    def _unread(self, question: Question, harm: str) -> Answer:
-        """The answer to a question about harm, without text."""
-        return Answer(question, None, Source.NONE, 0.0, model=self.name, graph=self.graph.name, harm=harm)
-
     def _given(self, states: QAStates, questions: Sequence[Question]) -> list[Answer]:
         """Convert states to answers, each in the language of its question."""
         answers = []
@@ -478,18 +471,9 @@ class Answerer:
 
                 answer = said_in_korean(replace(answer, question=question))
             else:
-                answer = _with_verdicts(answer, language)
+                answer = with_verdicts(answer, verdicts(language))
             answers.append(answer)
         return answers
-
-
-def _with_verdicts(answer: Answer, language: str) -> Answer:
-    """An answer with "yes" and "no" translated."""
-    if language == ENGLISH or answer.source is Source.CHOICE:
-        return answer
-    spoken = verdicts(language)
-    candidates = tuple(replace(c, text=spoken.get(c.text, c.text)) for c in answer.candidates)
-    return replace(answer, text=spoken.get(answer.text or "", answer.text), candidates=candidates)
 
 
 def run(steps: Sequence[Step], states: QAStates, watch: Callable[[str], object] | None = None) -> QAStates:

@@ -20,7 +20,6 @@ from kgqa.qa.logical_forms.enumerate import Enumerator
 from kgqa.qa.logical_forms.graph_facts import FactRow, GraphFacts, edge_of, ids, with_facts
 from kgqa.qa.logical_forms.graph_index import NameLookup
 from kgqa.qa.logical_forms.lacking import lacking
-from kgqa.qa.logical_forms.language import Form
 from kgqa.qa.logical_forms.mentions import QuestionMentions, asks_truth, question_mentions
 from kgqa.qa.logical_forms.rank import NO_FORM, FormCalibration, RankedForm, shortlist
 from kgqa.qa.logical_forms.sparql import asking, executed, to_sparql
@@ -229,14 +228,9 @@ def _reading(facts: GraphFacts, candidate: RankedForm, probability: float) -> In
     return Interpretation(
         candidate.phrase.split(": ")[0],
         _answer_text(facts, candidate),
-        _shown(facts, candidate.form),
+        NameLookup(facts).show(candidate.form),
         probability,
     )
-
-
-def _shown(facts: GraphFacts, form: Form) -> str:
-    """A logical form as an s-expression with readable names."""
-    return NameLookup(facts).show(form)
 
 
 def _answer_text(facts: GraphFacts, candidate: RankedForm) -> str:

@@ -31,9 +31,7 @@ from kgqa.language.wording import dated, english_words, everyday_vocabulary
 from kgqa.qa.state import HeadScores, QAState, QAStates
 from kgqa.types import (
     Answer,
-    Candidate,
     InputError,
-    Item,
     KnowledgeGraph,
     Link,
     NodeRole,
@@ -140,18 +138,14 @@ def _phrases(text: str, linker: Linker, language: str) -> list[Mentioned]:
         found = [m for m in found if ends.get(m.end, 0) > starts.get(m.start, 0)]
     elif language != KOREAN:
         found = [m for m in found if not text[m.start : m.end].isalpha()]
-    labels = {
-        (m.start, m.end): min(linker.graph.labels(np.array(m.entities, dtype=np.int32)), key=_count)
-        for m in reversed(found)
+    named = {
+        (m.start, m.end): linker.graph.labels(np.array(m.entities, dtype=np.int32)) for m in reversed(found)
     }
+    # "rain" is plainer than "weeks without rain"
+    labels = {span: min(own, key=lambda label: label.count(" ")) for span, own in named.items()}
     if language in LEMMATIZED:  # "Marie" is no form of "marier"
         labels |= {(start, end): text[start:end] for start, end in people(text)}
     return [Mentioned(*span, labels[span]) for span in _apart(labels, len(text))]
-
-
-def _count(label: str) -> int:
-    """The number of words: "rain" is plainer than "weeks without rain"."""
-    return label.count(" ")
 
 
 def _in_order(
@@ -269,9 +263,8 @@ def _whole(mentions: Sequence[Mentioned], text: str) -> list[Mentioned]:
         ):
             mention = mention._replace(start=whole.pop().start)
         first = f"{mention.label.split(' ')[0]} ".lower()
-        if text[: mention.start].lower().endswith(first) and not text[mention.start :].lower().startswith(
-            first
-        ):
+        before, behind = text[: mention.start].lower(), text[mention.start :].lower()
+        if before.endswith(first) and not behind.startswith(first):
             mention = mention._replace(start=mention.start - len(first))
         whole.append(mention)
     return whole
@@ -294,21 +287,17 @@ def answered_in(answer: Answer, graph: KnowledgeGraph, language: str) -> Answer:
     """The answer to a glossed question with labels of its concepts and dates in a language; its evidence keeps the
     labels that were read."""
 
-    def said(found: Sequence[Candidate] | Sequence[Item]) -> list[str]:
+    def said(found: Sequence[Any]) -> tuple[Any, ...]:
         texts = labels_in(graph, [one.concept for one in found], [one.text for one in found], language)
         is_value = [one.concept is not None and one.concept.startswith('"') for one in found]
-        return [dated(text, language) if value else text for text, value in zip(texts, is_value, strict=True)]
+        told = (dated(text, language) if value else text for text, value in zip(texts, is_value, strict=True))
+        return tuple(replace(one, text=text) for one, text in zip(found, told, strict=True))
 
-    candidates = tuple(map(_renamed, answer.candidates, said(answer.candidates)))
-    items = tuple(map(_renamed, answer.items, said(answer.items)))
+    candidates, items = said(answer.candidates), said(answer.items)
     text = answer.text
     if text is not None and answer.source is Source.KNOWLEDGE and candidates:
         text = ", ".join(item.text for item in items) or candidates[0].text
     return replace(answer, text=text, candidates=candidates, items=items)
-
-
-def _renamed(one: Any, text: str) -> Any:
-    return replace(one, text=text)
 
 
 def _joined(words: Sequence[Word]) -> tuple[str, list[tuple[int, Word]]]:

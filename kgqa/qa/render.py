@@ -316,18 +316,16 @@ MAX_NODES = 30
 """Maximum number of subgraph nodes in the output."""
 
 
-def brief_json(answer: Answer) -> dict[str, Any]:
-    """The part of `answer_json` that programs and agents get by default: the answer, its source and
-    confidence, one reason, and the interpretations of a question over a closed-world graph."""
+def response_json(answer: Answer, full: bool) -> dict[str, Any]:
+    """An answer as commands, HTTP API and agent tools return it: in full, or the part of `answer_json` that they get by
+    default: the answer, its source and confidence, one reason, and the interpretations of a question over a
+    closed-world graph."""
+    if full:
+        return answer_json(answer, True)
     found = answer_json(answer)
     brief = {name: value for name, value in found.items() if name not in ("candidates", "timing_ms")}
     evidence = {name: found["evidence"][name] for name in ("reading", "other_readings", "near", "query")}
     return brief | {"items": [{"text": item.text} for item in answer.items], "evidence": evidence}
-
-
-def response_json(answer: Answer, full: bool) -> dict[str, Any]:
-    """An answer as commands, HTTP API and agent tools return it: brief, or in full."""
-    return answer_json(answer, True) if full else brief_json(answer)
 
 
 def answer_json(answer: Answer, full: bool = False) -> dict[str, Any]:
@@ -338,7 +336,7 @@ def answer_json(answer: Answer, full: bool = False) -> dict[str, Any]:
         full: include the nodes and edges of `evidence.subgraph`, which make up most of the text; else only
             their numbers.
     """
-    evidence = answer.evidence
+    evidence, harm = answer.evidence, answer.harm
     reason = path_sentences(evidence, evidence.paths[0]) if is_decided_by_facts(answer) else []
     if evidence.interpretation is not None and is_computed(answer):
         reason = [evidence.interpretation.phrase]
@@ -349,7 +347,7 @@ def answer_json(answer: Answer, full: bool = False) -> dict[str, Any]:
         "source": answer.source.value,
         "confidence": round(answer.confidence, 4),
         "reason": "; ".join(reason) or None,
-        "care": care_json(answer),
+        "care": {"harm": harm, "message": turn_to(answer.question, harm)} if harm else None,
         "candidates": [
             {
                 "text": c.text,
@@ -383,12 +381,6 @@ def answer_json(answer: Answer, full: bool = False) -> dict[str, Any]:
         "model": answer.model,
         "graph": answer.graph,
     }
-
-
-def care_json(answer: Answer) -> dict[str, str] | None:
-    """Why a question about harm was not answered, and where to get help; None for all other answers."""
-    harm = answer.harm
-    return {"harm": harm, "message": turn_to(answer.question, harm)} if harm else None
 
 
 def path_json(answer: Answer, path: EvidencePath) -> dict[str, Any]:

@@ -12,11 +12,12 @@ import torch
 from kgqa.batch import Movable
 from kgqa.evaluation import in_english
 from kgqa.graph.load import open_graph
+from kgqa.language.wording import verdicts, with_verdicts
 from kgqa.limits.cancellation import Cancelled, cancel_when
 from kgqa.models.devices import Int8Linear
 from kgqa.models.pretrained import write_card
 from kgqa.models.reader import Reader, read_card
-from kgqa.qa.answerer import Answerer, MultilingualReader, _with_verdicts
+from kgqa.qa.answerer import Answerer, MultilingualReader
 from kgqa.qa.evidence import answer_paths
 from kgqa.qa.gloss import _read_by_both, gloss
 from kgqa.qa.read import read
@@ -364,11 +365,11 @@ def test_reasons_are_shown_in_the_language_of_the_question(by_language: Answerer
 def test_yes_and_no_are_said_in_a_language_and_measured_in_english() -> None:
     question = Question("Ist es nass?", passage=Passage("Es regnet."))
     yes = Answer(question, "yes", Source.PASSAGE, 0.9, (Candidate("yes", Source.PASSAGE, 0.9),))
-    said = _with_verdicts(yes, "de")
-    assert said.text == said.candidates[0].text == "ja" and _with_verdicts(yes, "en") == yes
+    said = with_verdicts(yes, verdicts("de"))
+    assert said.text == said.candidates[0].text == "ja" and with_verdicts(yes, verdicts("en")) == yes
     assert in_english(said) == yes
     chosen = replace(yes, source=Source.CHOICE)
-    assert _with_verdicts(chosen, "de") == chosen
+    assert with_verdicts(chosen, verdicts("de")) == chosen
 
 
 def test_the_language_can_be_set(answerer: Answerer, model_folder: Path, tools_file: Path) -> None:

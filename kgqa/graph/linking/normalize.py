@@ -206,12 +206,6 @@ def given_names() -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(table["names"].split()), frozenset(table["words_too"].split())
 
 
-@lru_cache(maxsize=1)
-def korean_names() -> frozenset[str]:
-    """Korean given names in Hangul."""
-    return frozenset(_table()["korean"].split())
-
-
 def _table() -> dict[str, str]:
     return tomllib.loads(Path(__file__).with_name("given_names.toml").read_text(encoding="utf-8"))
 
@@ -305,7 +299,7 @@ def _load() -> Any:
     from kiwipiepy import Kiwi
 
     kiwi = Kiwi(num_workers=1)
-    for name in korean_names():
+    for name in _table()["korean"].split():
         kiwi.add_user_word(name, "NNP", _NAME_SCORE)
     return kiwi
 
@@ -388,16 +382,21 @@ def japanese_words(text: str) -> tuple[JapaneseWord, ...]:
     >>> [word.base for word in japanese_words("布団を入れた") if word.content]
     ['布団', '入れる']
     """
-    found = []
-    for begin, piece in _pieces(text):
-        at = begin
+    return tuple(
+        JapaneseWord(base, start, end, kind in _CONTENT and detail not in _DEPENDENT)
+        for base, start, end, kind, detail, _ in _analysed(text)
+    )
+
+
+def _analysed(text: str) -> Iterator[tuple[str, int, int, str, str, str]]:
+    """Dictionary form, character range, part of speech, its subdivision and Sejong tag of each word."""
+    for at, piece in _pieces(text):
         for token in _janome().tokenize(piece):
+            start, at = at, at + len(token.surface)
             kind, detail = token.part_of_speech.split(",")[:2]
+            tag = _japanese_tag(token.surface, token.base_form, kind, detail)
             base = token.surface if token.base_form == "*" else token.base_form
-            content = kind in _CONTENT and detail not in _DEPENDENT
-            found.append(JapaneseWord(base, at, at + len(token.surface), content))
-            at += len(token.surface)
-    return tuple(found)
+            yield base, start, at, kind, detail, tag
 
 
 _KINDS = {
@@ -424,24 +423,18 @@ def japanese_morphemes(text: str) -> tuple[Morpheme, ...]:
     [('皿', 'NNG'), ('を', 'JKO'), ('焼く', 'VV'), ('た', 'EP'), ('', 'ETM')]
     """
     found: list[Morpheme] = []
-    for begin, piece in _pieces(text):
-        at = begin
-        for token in _janome().tokenize(piece):
-            start, at = at, at + len(token.surface)
-            kind, detail = token.part_of_speech.split(",")[:2]
-            tag = _japanese_tag(token.surface, token.base_form, kind, detail)
-            base = token.surface if token.base_form == "*" else token.base_form
-            if found and found[-1].tag == "NNG" and base == "する":
-                found[-1] = found[-1]._replace(tag="VV", end=at)
-                continue
-            is_noun = tag[:2] in ("NN", "NP", "SN", "XR")
-            if tag and found and found[-1].tag in ("VV", "VA", "EP", "VX"):
-                if (is_noun or tag[0] in "MV") and text[found[-1].end : start].rstrip().endswith(_GOES_ON):
-                    found.append(Morpheme("て", "EC", start, start))
-                elif is_noun:
-                    found.append(Morpheme("", "ETM", start, start))
-            if tag:
-                found.append(Morpheme(base, tag, start, at))
+    for base, start, end, _, _, tag in _analysed(text):
+        if found and found[-1].tag == "NNG" and base == "する":
+            found[-1] = found[-1]._replace(tag="VV", end=end)
+            continue
+        is_noun = tag[:2] in ("NN", "NP", "SN", "XR")
+        if tag and found and found[-1].tag in ("VV", "VA", "EP", "VX"):
+            if (is_noun or tag[0] in "MV") and text[found[-1].end : start].rstrip().endswith(_GOES_ON):
+                found.append(Morpheme("て", "EC", start, start))
+            elif is_noun:
+                found.append(Morpheme("", "ETM", start, start))
+        if tag:
+            found.append(Morpheme(base, tag, start, end))
     return tuple(found)
 
 

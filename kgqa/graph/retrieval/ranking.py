@@ -19,6 +19,11 @@ from kgqa.graph.relation_types import is_vague
 from kgqa.graph.retrieval.expansion import Expansion, best, locate
 from kgqa.types import Edges, Ints, KnowledgeGraph, Relation
 
+
+def _table(name: str) -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))
+
+
 # Question types: which relations a question asks for and at which end of them the answer is, by the question's words.
 
 
@@ -32,15 +37,13 @@ class _QuestionType(NamedTuple):
 
 @cache
 def _question_types() -> list[_QuestionType]:
-    table = tomllib.loads(Path(__file__).with_name("question_types.toml").read_text(encoding="utf-8"))
-    return [
-        _QuestionType(re.compile(row["asked"]), row["leads"], row.get("fills", "")) for row in table["kind"]
-    ]
+    rows = _table("question_types")["kind"]
+    return [_QuestionType(re.compile(row["asked"]), row["leads"], row.get("fills", "")) for row in rows]
 
 
 @cache
 def _question_words() -> dict[str, list[tuple[re.Pattern[str], str]]]:
-    table = tomllib.loads(Path(__file__).with_name("question_words.toml").read_text(encoding="utf-8"))
+    table = _table("question_words")
     bound = {code: "" if code in ("ja", "ko") else r"\b" for code in table}
     return {
         code: [
@@ -100,7 +103,6 @@ def vague_relations(relations: Sequence[Relation]) -> NDArray[np.bool_]:
     return np.array([is_vague(relation) for relation in relations], dtype=bool)
 
 
-_TABLE = Path(__file__).with_name("answer_types.toml")
 _CHANCE = 0.1
 """Smoothing: probability that the answer is of any type, so that none is ruled out."""
 _MIN_MET = 1e-3
@@ -139,7 +141,7 @@ def _weights(
     type_names: tuple[str, ...],
 ) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
     """Weights (K,) over the graph's types: the bias, and those of each word."""
-    table = tomllib.loads(_TABLE.read_text(encoding="utf-8"))
+    table = _table("answer_types")
 
     def row(word_weights: dict[str, float]) -> NDArray[np.float64]:
         return np.array([word_weights.get(name, 0.0) for name in type_names])
@@ -154,7 +156,6 @@ def _weights(
 
 Scores = NDArray[np.float64]
 
-_RANKING_TABLE = Path(__file__).with_name("ranking.toml")
 _GATHERED_FROM = 100_000
 """Number of concepts from which a graph is assumed to be crowdsourced or extracted automatically."""
 
@@ -163,7 +164,7 @@ _GATHERED_FROM = 100_000
 def ranker(name: str) -> Mapping[str, float]:
     """Weights for "edited" graphs (curated: the facts of a concept were written together), "typed" or
     "gathered" ones (crowdsourced or extracted)."""
-    return dict(tomllib.loads(_RANKING_TABLE.read_text(encoding="utf-8"))[name])
+    return dict(_table("ranking")[name])
 
 
 def weights_for(graph: KnowledgeGraph) -> Mapping[str, float]:
