@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
@@ -39,7 +38,7 @@ from kgqa.models.pretrained import POOLER, load_weights, save_half
 from kgqa.models.reader import ENCODER, Reader, Scores, load_reader
 from kgqa.renamed import current_weights
 from kgqa.settings import find_model
-from kgqa.types import Example, InputError, Passage, Question, Subgraph, first_line
+from kgqa.types import Example, InputError, Passage, Question, Subgraph, report_damage
 
 # Low-rank adapters: a second reader that shares all weights of the first, except for small matrices of its own.
 # LoRA: Hu et al., 2022, section 4.1.
@@ -112,7 +111,7 @@ def load_adapter(reader: Reader, folder: Path) -> Reader | None:
     """`reader` with the adapter in its folder; None if the folder has none."""
     if not (folder / ADAPTER).exists():
         return None
-    try:
+    with report_damage(f"{folder / ADAPTER}: not an adapter of this reader", "copy the checkpoint again"):
         stored = {
             name: value
             for name, value in current_weights(load_weights(folder, ADAPTER)).items()
@@ -126,10 +125,6 @@ def load_adapter(reader: Reader, folder: Path) -> Reader | None:
         with torch.no_grad():
             for name, value in stored.items():
                 own[name].copy_(value)
-    except Exception as error:  # damaged weights may fail anywhere in reading or assigning them
-        raise InputError(
-            f"{folder / ADAPTER}: not an adapter of this reader ({first_line(error, 200)}); copy the checkpoint again"
-        ) from error
     return made.eval()
 
 
@@ -227,20 +222,10 @@ class LoadedReader:
     def token_states(self, rows: Sequence[tuple[list[int], int]], layer: int) -> list[Tensor]:
         """States (T, H) of an encoder layer (counted from 1) for each row: its token ids, and the index at which its
         passage begins. The layers above are not run."""
-        kept: list[Tensor] = []
-
-        def visit(number: int, hidden: Tensor) -> Tensor:
-            if number < layer - 1:
-                return hidden
-            kept.append(hidden)
-            raise _Reached
-
-        network = self.network.layerwise
         tokens = pad_rows(rows, self.collator.pad).to(self.network.device)
         precision = matmul_precision(self.network.device, self.precision)
-        with self._layerwise, torch.inference_mode(), precision, suppress(_Reached):
-            network.encode(tokens, visit)
-        states = kept[0].float().to("cpu")
+        with self._layerwise, torch.inference_mode(), precision:
+            states = self.network.layerwise.states_of(tokens, layer).float().to("cpu")
         return [own[: len(ids)] for own, (ids, _) in zip(states, rows, strict=True)]
 
     def score(self, rows: Sequence[CandidateRow]) -> Tensor:
@@ -316,10 +301,6 @@ class LoadedReader:
         batch = self.collate(questions, [[Subgraph()]] * len(questions)).batch
         scores = of_choices(self.heads(batch).choice, batch)
         return [each[: len(q.choices)] for each, q in zip(scores, questions, strict=True)]
-
-
-class _Reached(Exception):
-    """Raised when the layer whose states are needed is reached."""
 
 
 def concept_log_odds(scores: Tensor, nodes: Sequence[str], concept: str) -> Tensor:

@@ -27,7 +27,7 @@ from kgqa.models.pretrained import (
     load_into,
     load_pretrained,
 )
-from kgqa.types import InputError, first_line
+from kgqa.types import report_damage
 
 MPNET_PADDING = 1
 """MPNet's positions start after this id, whatever the padding id of its tokenizer."""
@@ -307,15 +307,11 @@ def new_encoder(folder: Path) -> nn.Module:
 
 def open_encoder(folder: Path) -> Any:
     """The encoder of a folder, in float32 and evaluation mode."""
-    try:
+    with report_damage(f"{folder}: not a whole model", "copy it again", 300):
         if not is_packed(folder, WEIGHTS):  # from any source: the weights may include a language model head
             from transformers import AutoModel
 
             return load_pretrained(AutoModel, folder, dtype=torch.float32)
         encoder = new_encoder(folder)
         load_into(encoder, folder)
-    except InputError:
-        raise
-    except Exception as error:  # damaged weights may fail anywhere
-        raise InputError(f"{folder}: not a whole model ({first_line(error, 300)}); copy it again") from error
     return encoder.eval()
