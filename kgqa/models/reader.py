@@ -83,11 +83,9 @@ class Reader(nn.Module):
 
     @property
     def encoder(self) -> nn.Module:
-        """The Hugging Face model inside."""
         return self.layerwise.encoder
 
     def forward(self, batch: QABatch) -> Scores:
-        """Scores of all heads."""
         fused = self._read(batch)
         if batch.packed is not None and batch.tokens.candidate_index is not None:
             means = candidate_means(fused.tokens, batch.tokens.candidate_index, batch.packed)

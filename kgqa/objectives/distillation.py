@@ -58,11 +58,9 @@ class Distillation(LanguageModelling):
 
     @property
     def teacher(self) -> Any:
-        """The teacher network."""
         return self._teacher[0]
 
     def forward(self, batch: TextBatch) -> Loss:
-        """The subclass's loss on a masked batch."""
         self.teacher.to(batch.input_ids.device)
         masked = self._hide(batch)
         with torch.no_grad():
@@ -198,7 +196,6 @@ class DistilBERT(Distillation):
     """
 
     def terms(self) -> tuple[str, ...]:
-        """The triple loss."""
         return "soft", "mlm", "cosine"
 
     def compare(self, student: Any, teacher: Any, masked: Masked, read: Tensor) -> dict[str, Term]:
@@ -221,7 +218,6 @@ class Layers(nn.Module):
     """
 
     def __init__(self, student: Any, teacher: Any) -> None:
-        """Build projections for two configurations."""
         super().__init__()
         self.stride = teacher.num_hidden_layers // student.num_hidden_layers
         same = student.hidden_size == teacher.hidden_size
@@ -254,7 +250,6 @@ class TinyBERT(Distillation):
         self.prediction = prediction
 
     def terms(self) -> tuple[str, ...]:
-        """The losses of the layers, and that of the predictions in the task-specific stage."""
         return (*self.layers.names, "soft") if self.prediction else self.layers.names
 
     def compare(self, student: Any, teacher: Any, masked: Masked, read: Tensor) -> dict[str, Term]:
@@ -308,7 +303,6 @@ class MobileBERT(Distillation):
         return int(self.steps) * depth // self.transfer_steps
 
     def begin_step(self, step: int) -> None:
-        """Update the step number that determines the current layer."""
         self.steps.fill_(step)
 
     @property
@@ -317,15 +311,12 @@ class MobileBERT(Distillation):
         return self.layer if self.training else None
 
     def terms(self) -> tuple[str, ...]:
-        """The current layer's transfer, or the predictions' loss after it."""
         return ("mlm", "soft") if self._learning is None else ("feature", "statistics", "attention")
 
     def figures(self) -> dict[str, Tensor]:
-        """The layer that is trained."""
         return {} if self._learning is None else {"layer": torch.tensor(float(self._learning))}
 
     def compare(self, student: Any, teacher: Any, masked: Masked, read: Tensor) -> dict[str, Term]:
-        """The current layer's transfer, or the predictions' loss after it."""
         self._freeze_below(self._learning)
         if self._learning is not None:
             parts = self.transfer(student, teacher, self._learning, read)
@@ -456,7 +447,6 @@ class TaughtBatch(Movable):
 
     @property
     def tokens(self) -> TokenBatch:
-        """The student's tokens."""
         return self.student.tokens
 
 
@@ -542,11 +532,9 @@ class TaughtQA(QA):
         return Loss.summed({"questions": Term(total, own.count)}, **{**gold.parts, **shown})
 
     def counts(self, batch: TaughtBatch) -> dict[str, Tensor | float]:  # type: ignore[override]
-        """The number of questions."""
         return super().counts(batch.student)
 
     def log_probabilities(self, batch: TaughtBatch) -> list[Tensor]:  # type: ignore[override]
-        """The student's predictions that SiFT perturbs; shapes as for `QA`."""
         return super().log_probabilities(batch.student)
 
 

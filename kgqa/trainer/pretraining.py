@@ -520,7 +520,6 @@ class RowBatches(Batches):
         self._epoch, self._order = -1, np.empty(0, dtype=np.int64)
 
     def __getitem__(self, step: int) -> TextBatch:
-        """The rows of a step."""
         epoch, turn = divmod(step, self.steps_per_epoch)
         if epoch != self._epoch:
             self._epoch = epoch
@@ -540,7 +539,6 @@ class PairBatches(Batches):
         self.steps_per_epoch = max(1, len(maker.tokens) // (maker.length * batch_rows))
 
     def __getitem__(self, step: int) -> TextBatch:
-        """The pairs of a step."""
         rows = self.maker.rows(self.batch_rows, self.seed, step)
         return TextBatch(*(torch.from_numpy(part) for part in rows))
 

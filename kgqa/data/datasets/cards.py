@@ -65,7 +65,6 @@ class DataCard(BaseModel):
 
     @property
     def name(self) -> str:
-        """The folder's name."""
         return self.path.parent.name
 
     def files(self) -> dict[Path, DataPart]:

@@ -44,7 +44,6 @@ class Facts:
     """Facts of a graph by the local name of their relation (the last word of an IRI: `HasInstrument`)."""
 
     def __init__(self, graph: KnowledgeGraph) -> None:
-        """Read the facts of a graph."""
         if graph.entity_count is None:
             raise InputError(f"{graph.name}: an endpoint cannot be read whole; import it first")
         edges = graph.neighbours(np.arange(graph.entity_count, dtype=np.int32))

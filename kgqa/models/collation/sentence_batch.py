@@ -25,7 +25,6 @@ class SpecialTokens:
 
     @property
     def all(self) -> frozenset[int]:
-        """All of them."""
         return frozenset(i for i in (self.start, self.end, self.pad, self.mask) if i is not None)
 
 

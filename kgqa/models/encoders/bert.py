@@ -73,7 +73,6 @@ class MpnetConfig(BertConfig):
 
     @property
     def is_mpnet(self) -> bool:
-        """Always true."""
         return True
 
 
@@ -99,16 +98,13 @@ class BertEncoder(nn.Module):
 
     @property
     def device(self) -> torch.device:
-        """Device of its weights."""
         return self.embeddings.word_embeddings.weight.device
 
     @property
     def dtype(self) -> torch.dtype:
-        """Data type of its weights and states."""
         return self.embeddings.word_embeddings.weight.dtype
 
     def get_input_embeddings(self) -> nn.Embedding:
-        """The word embedding table."""
         return self.embeddings.word_embeddings
 
     def forward(

@@ -197,14 +197,12 @@ class MLM(LanguageModelling):
         self.register_buffer("inside", inside, persistent=False)
 
     def forward(self, batch: TextBatch) -> Loss:
-        """Mean loss of the masked tokens."""
         masked = self.hide(batch)
         decode = self.decoder or states
         hidden = gather(decode(self.encoder, masked.input_ids, batch), masked.positions)
         return Loss.summed({self.term: self.guess_loss(hidden, masked.labels)})
 
     def counts(self, batch: TextBatch) -> dict[str, Tensor | float]:
-        """The number of masked tokens."""
         return {self.term: guessed(self.hide(batch).labels)}
 
     def hide(self, batch: TextBatch) -> Masked:
@@ -228,7 +226,6 @@ class CLM(LanguageModelling):
         return Loss.summed({"clm": self.guess_loss(hidden, following(batch.input_ids, batch.attention_mask))})
 
     def counts(self, batch: TextBatch) -> dict[str, Tensor | float]:
-        """The number of predicted tokens."""
         return {"clm": guessed(following(batch.input_ids, batch.attention_mask))}
 
 
@@ -261,7 +258,6 @@ class PLM(MLM):
     term = "plm"
 
     def forward(self, batch: TextBatch) -> Loss:
-        """Mean loss of the predicted tokens."""
         order = self.order(batch)
         width = batch.input_ids.shape[1]
         given = torch.ones_like(batch.input_ids) if batch.attention_mask is None else batch.attention_mask
@@ -319,7 +315,6 @@ class MPLM(MLM):
     term = "mplm"
 
     def forward(self, batch: TextBatch) -> Loss:
-        """Mean loss of the predicted tokens."""
         from transformers.models.mpnet.modeling_mpnet import create_position_ids_from_input_ids
 
         streams, encoder = self.streams(batch), self.encoder
@@ -408,7 +403,6 @@ class MLMWithPairs(MLM):
         return Loss.summed({self.term: mlm, "pair": pair}, pair_accuracy=accuracy)
 
     def counts(self, batch: TextBatch) -> dict[str, Tensor | float]:
-        """The number of masked tokens, and of pairs."""
         return {**super().counts(batch), "pair": float(len(batch.input_ids))}
 
     def start(self, folder: Path) -> None:

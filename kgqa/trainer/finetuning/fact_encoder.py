@@ -127,7 +127,6 @@ class FactBatches(Batches):
         self.steps_per_epoch = -(-len(rows) // self.settings.batch_questions)
 
     def __getitem__(self, step: int) -> FactBatch:
-        """The questions of a step."""
         size = self.settings.batch_questions
         epoch, turn = divmod(step, self.steps_per_epoch)
         order = np.random.default_rng([self.seed, epoch]).permutation(len(self.rows))
