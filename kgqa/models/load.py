@@ -192,20 +192,14 @@ class LoadedReader:
         subgraphs: Sequence[Sequence[Subgraph]],
         similarity: Similarity | None = None,
     ) -> Collated:
-        """Collate questions with their subgraphs (one per choice, or one); `similarity` as in `Collator`.
-
-        Raises:
-            InputError: a passage and its choices need too many rows.
-        """
+        """Collate questions with their subgraphs (one per choice, or one); `similarity` as in `Collator`. Raises
+        InputError if a passage and its choices need too many rows."""
         examples = [Example(question) for question in questions]
         return self.collator(examples, subgraphs, similarity=similarity)
 
     def heads(self, batch: QABatch) -> Scores:
-        """Scores of all heads for a batch, computed on the reader's device, returned on the CPU.
-
-        Raises:
-            InputError: scores are NaN, as with damaged weights.
-        """
+        """Scores of all heads for a batch, computed on the reader's device, returned on the CPU. Raises InputError if
+        any are NaN, as with damaged weights."""
         device = self.network.device
         with self._layerwise, torch.inference_mode(), matmul_precision(device, self.precision):
             computed: Scores = self.network(batch.to(device))
@@ -233,9 +227,6 @@ class LoadedReader:
 
         Rows are independent, so rows of several questions are batched by length. Equal rows, such as those of a
         question asked again without an unrelated fact, are scored once.
-
-        Raises:
-            InputError: as `collate`.
         """
         first: dict[tuple[object, ...], int] = {}
         stands_for = [first.setdefault(row_key(row), r) for r, row in enumerate(rows)]
@@ -291,13 +282,7 @@ class LoadedReader:
         return groups
 
     def choose(self, questions: Sequence[Question]) -> list[Tensor]:
-        """Scores (C,) of each question's choices, without the graph.
-
-        The score of a choice does not depend on the other choices.
-
-        Raises:
-            InputError: as `collate`.
-        """
+        """Scores (C,) of each question's choices, without the graph; independent of the other choices."""
         batch = self.collate(questions, [[Subgraph()]] * len(questions)).batch
         scores = of_choices(self.heads(batch).choice, batch)
         return [each[: len(q.choices)] for each, q in zip(scores, questions, strict=True)]

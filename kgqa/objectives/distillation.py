@@ -25,8 +25,6 @@ from kgqa.objectives.finetuning import LEAST, QA, Task
 from kgqa.objectives.pretraining.mlm import Masked, gather, hide
 from kgqa.types import InputError
 
-# Distillation of encoders: from a teacher's predictions, or from its hidden states and attention.
-
 
 class Distillation(LanguageModelling):
     """Base of the three: a frozen teacher, a student, and a masked batch that both encode.

@@ -85,8 +85,6 @@ def _concepts(row: int, scores: Scores, batch: QABatch) -> tuple[Tensor, Tensor]
     return label, share.new_zeros(len(label)).index_add(0, place, share).clamp(min=LEAST).log()
 
 
-# The objective of readers.
-
 PAIRS = "consistency"
 """Name of the loss term over pairs of paraphrases."""
 

@@ -55,12 +55,12 @@ from kgqa.objectives.base import Batches, Objective
 from kgqa.objectives.pretraining.mlm import CLM, MLM, MPLM, PLM, EnhancedMaskDecoder, MLMWithPairs
 from kgqa.objectives.pretraining.rtd import RTD, DisentangledEmbedding, ReplaceMLM, read_head
 from kgqa.progress import track
-from kgqa.settings import cache_folder, data_path
+from kgqa.settings import cache_folder, data_path, write_whole
 from kgqa.trainer.checkpoint import claim, flat, refuse_other, weights_of
 from kgqa.trainer.data.held_out import held_out_loss
 from kgqa.trainer.data.mixture import DataSettings, MixedBatches, MixturePart, cache_key, cached_subgraphs
 from kgqa.trainer.loop import TrainResult, check_measured, train
-from kgqa.trainer.recipe import RecipePath, Settings, TrainerSettings, save_recipe
+from kgqa.trainer.recipe import RecipePath, Settings, TrainerSettings
 from kgqa.types import Example, InputError, Passage, Question
 
 
@@ -253,7 +253,6 @@ def _mlm(parts: ObjectiveParts) -> Objective:
 
 
 def _knowledge(parts: ObjectiveParts) -> Objective:
-    from kgqa.models.entity_vectors import load_entities
     from kgqa.models.reader import Reader
     from kgqa.objectives.pretraining.knowledge import EntityDenoising, LinkPrediction
 
@@ -636,7 +635,7 @@ def run_recipe(recipe: PretrainingRecipe, folder: Path) -> TrainResult:
 
     def save(target: Path) -> None:
         save_tokenizer(tokenizer, target, recipe.encoder.max_position_embeddings)
-        save_recipe(recipe, target / "pretraining.json")
+        write_whole(target / "pretraining.json", recipe.model_dump_json(indent=2) + "\n")
         if recipe.data.entities:
             load_entities(data_path(recipe.data.entities)).save(target / ENTITIES)
 

@@ -18,8 +18,6 @@ from kgqa.data.datasets.load import DATASETS, located
 from kgqa.data.files import read_lines, rows_of
 from kgqa.types import InputError
 
-# Labelled sentences, sentence pairs and tagged words: your own files, and published sets by name.
-
 TaskType = Literal["sentence", "pair", "tagging", "ending"]
 """Classify a text; classify two texts; tag each word; choose the right ending of a text."""
 

@@ -27,8 +27,6 @@ from kgqa.data.synthetic.inflection import (
 )
 from kgqa.types import InputError, KnowledgeGraph
 
-# A graph's facts by relation, with labels, as synthetic questions need them (see generate.py).
-
 _TO_DEEDS = ("~UsedFor", "~CapableOf", "~CausesDesire", "~ReceivesAction", "~MotivatedByGoal", "~HasSubevent")
 _OF_EVENTS = ("HasInstrument", "HasSubevent", "MotivatedByGoal", "HasPrerequisite")
 _OF_THINGS = ("IsA", "MadeOf", "PartOf", "HasA")

@@ -57,7 +57,7 @@ class BertConfig(BaseModel):
     @property
     def is_mpnet(self) -> bool:
         """Whether it is MPNet: relative positions in the attention, and no segments."""
-        return False
+        return isinstance(self, MpnetConfig)
 
     @property
     def _attn_implementation(self) -> str:
@@ -70,10 +70,6 @@ class MpnetConfig(BertConfig):
 
     model_type: Literal["mpnet"]  # type: ignore[assignment]
     relative_attention_num_buckets: Literal[32] = 32
-
-    @property
-    def is_mpnet(self) -> bool:
-        return True
 
 
 class States(NamedTuple):

@@ -14,7 +14,13 @@ from torch_geometric.utils import softmax, to_dense_batch
 from kgqa.batch import EdgeBatch, GraphBatch, ReasonerOutput
 from kgqa.models.encoders.layerwise import LayerwiseEncoder
 from kgqa.models.reasoners.base import ReasonerSettings
-from kgqa.models.reasoners.gnn import AttentionPooling, GraphReasoner, context_nodes, fact_attention
+from kgqa.models.reasoners.gnn import (
+    AttentionPooling,
+    GraphReasoner,
+    context_nodes,
+    fact_attention,
+    feed_forward,
+)
 
 
 class RelationalConv(MessagePassing):  # type: ignore[misc]
@@ -41,13 +47,7 @@ class RelationalConv(MessagePassing):  # type: ignore[misc]
         self.kind_key_value = nn.Linear(size, 2 * size)
         self.out = nn.Linear(size, size)
         self.dropout = nn.Dropout(dropout)
-        self.feed_forward = nn.Sequential(
-            nn.LayerNorm(size),
-            nn.Linear(size, 2 * size),
-            nn.GELU(),
-            nn.Dropout(dropout),
-            nn.Linear(2 * size, size),
-        )
+        self.feed_forward = feed_forward(size, dropout)
 
     def forward(
         self, nodes: Tensor, edges: EdgeBatch, *, node_features: Tensor | None = None

@@ -115,13 +115,8 @@ class FactBatches(Batches):
         settings: RetrieverSettings,
         seed: int,
     ) -> None:
-        self.rows, self.fact_texts, self.reads, self.settings, self.seed = (
-            rows,
-            fact_texts,
-            reads,
-            settings,
-            seed,
-        )
+        self.rows, self.fact_texts, self.reads = rows, fact_texts, reads
+        self.settings, self.seed = settings, seed
         edges = graph.edges()
         self.ends = np.stack([edges.head, edges.tail], axis=1)
         self.steps_per_epoch = -(-len(rows) // self.settings.batch_questions)

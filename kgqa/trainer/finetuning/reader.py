@@ -59,8 +59,6 @@ from kgqa.trainer.loop import TrainResult, check_measured, train
 from kgqa.trainer.recipe import RecipePath, Settings, TrainerSettings
 from kgqa.types import Example, InputError, Subgraph
 
-# The recipe of a reader for `kgqa train`.
-
 
 class PretrainedEncoderSettings(Settings):
     """The encoder to start from."""
