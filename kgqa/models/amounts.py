@@ -109,11 +109,8 @@ def save_amounts(head: AmountHead, folder: Path) -> None:
 
 
 def load_amounts(folder: Path, hidden_size: int) -> AmountHead | None:
-    """The arithmetic head in a reader's folder; None if there is none.
-
-    Raises:
-        InputError: the weights are damaged, or those of another reader.
-    """
+    """The arithmetic head in a reader's folder; None if there is none. Raises InputError if its weights are damaged,
+    or those of another reader."""
     if not (folder / FILE).exists():
         return None
     with report_damage(f"{folder / FILE}: not a head of this reader", "copy the checkpoint again"):

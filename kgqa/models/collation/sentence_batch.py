@@ -29,11 +29,8 @@ class SpecialTokens:
 
 
 def special_tokens_of(tokenizer: Tokenizer) -> SpecialTokens:
-    """The special tokens, by the names that BERT, XLNet, RoBERTa or GPT-2 give them.
-
-    Raises:
-        InputError: the tokenizer has no start or end token.
-    """
+    """The special tokens, by the names that BERT, XLNet, RoBERTa or GPT-2 give them. Raises InputError if there is no
+    start or end token."""
 
     def first(*names: str) -> int | None:
         return next((i for i in map(tokenizer.token_to_id, names) if i is not None), None)
