@@ -155,20 +155,6 @@ def mapped(vectors: Tensor, weight: Tensor) -> Tensor:
     return vectors @ weight[:-1] + weight[-1]
 
 
-def fit_map(vectors: NDArray[np.floating], targets: NDArray[np.floating], ridge: float) -> Tensor:
-    """The map (d + 1, e) from vectors (n, d) to targets (n, e), by ridge regression; its last row is not penalized.
-
-    >>> points = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-    >>> (fit_map(points, 2 * points + 1, ridge=1e-6) - torch.tensor([[2, 0], [0, 2], [1, 1]])).abs().max().item() < 1e-4
-    True
-    """
-    x, y = np.asarray(vectors, dtype=np.float64), np.asarray(targets, dtype=np.float64)
-    centre, goal = x.mean(0), y.mean(0)
-    x = x - centre
-    weight = np.linalg.solve(x.T @ x + ridge * np.eye(x.shape[1]), x.T @ (y - goal))
-    return torch.from_numpy(np.vstack([weight, goal - centre @ weight]).astype(np.float32))
-
-
 def save_map(fact_map: FactMap, folder: Path) -> None:
     """Write a map into a reader's folder, in half precision unless the weights are already packed in 8 bits.
 
