@@ -20,7 +20,7 @@ from kgqa.models.encoders.layerwise import LayerwiseEncoder
 from kgqa.models.heads import of_choices
 from kgqa.models.reader import LOSS_WEIGHTS, Reader, Scores
 from kgqa.models.segments import segment_softmax
-from kgqa.objectives.base import LanguageModelling, guessed
+from kgqa.objectives.base import LanguageModelling, guessed, tokens_of
 from kgqa.objectives.finetuning import LEAST, QA, Task
 from kgqa.objectives.pretraining.mlm import Masked, gather, hide
 from kgqa.types import InputError
@@ -106,13 +106,6 @@ class Distillation(LanguageModelling):
         return ours.float(), theirs.float(), masked.labels[hidden]
 
 
-def tokens_of(batch: TextBatch) -> Tensor:
-    """(B, T) bool: tokens other than padding."""
-    if batch.attention_mask is None:
-        return torch.ones_like(batch.input_ids, dtype=torch.bool)
-    return batch.attention_mask.bool()
-
-
 def soft_loss(student: Tensor, teacher: Tensor, temperature: float) -> Tensor:
     """KL divergence of softened predictions (n, V), times T^2 (Hinton et al., 2015), summed; zero for equal logits."""
     ours = F.log_softmax(student / temperature, dim=-1)
@@ -145,14 +138,18 @@ def every_second_layer(student: Any, teacher: Any) -> None:
     pairs = [(layer, theirs[number * stride]) for number, layer in enumerate(ours)]
     for own, found in (*pairs, (student.base_model.embeddings, teacher.base_model.embeddings)):
         state, given = own.state_dict(), _renamed(found.state_dict())
-        for name, value in state.items():
-            if name not in given or given[name].shape != value.shape:
-                raise InputError(
-                    f"the student cannot start from the teacher's layers ({name} differs); set the teacher's "
-                    "hidden_size, intermediate_size and max_position_embeddings, or set start"
-                )
+        _check_fits(state, given, "start from the teacher's layers", "intermediate_size")
         own.load_state_dict({name: given[name] for name in state})
     start_head(student, teacher)
+
+
+def _check_fits(own: dict[str, Tensor], given: dict[str, Tensor], use: str, size: str) -> None:
+    for name, value in own.items():
+        if name not in given or given[name].shape != value.shape:
+            raise InputError(
+                f"the student cannot {use} ({name} differs); set the teacher's hidden_size, {size} and "
+                "max_position_embeddings, or set start"
+            )
 
 
 def start_head(student: Any, teacher: Any) -> None:
@@ -349,12 +346,7 @@ class MobileBERT(Distillation):
 def same_embedding(student: Any, teacher: Any) -> None:
     """Copy the teacher's embedding and prediction head to a MobileBERT (Sun et al., 2020, section 3.5)."""
     ours, theirs = student.base_model.embeddings, teacher.base_model.embeddings.state_dict()
-    for name, value in ours.state_dict().items():
-        if name not in theirs or theirs[name].shape != value.shape:
-            raise InputError(
-                f"the student cannot use the teacher's embedding ({name} differs); set the teacher's "
-                "hidden_size, embedding_size and max_position_embeddings, or set start"
-            )
+    _check_fits(ours.state_dict(), theirs, "use the teacher's embedding", "embedding_size")
     ours.load_state_dict(theirs, strict=False)
     start_head(student, teacher)
 

@@ -13,7 +13,7 @@ from torch.nn.functional import cross_entropy, one_hot
 from kgqa.batch import Loss, Term, TextBatch
 from kgqa.models.encoders.layerwise import additive, takes_segments
 from kgqa.models.encoders.variants import save_model
-from kgqa.objectives.base import LanguageModelling, following, guessed
+from kgqa.objectives.base import LanguageModelling, following, guessed, tokens_of
 
 SPECIAL_TOKENS = 5
 """Ids below this are never masked and never sampled: `[PAD] [UNK] [CLS] [SEP] [MASK]`."""
@@ -146,7 +146,7 @@ class EnhancedMaskDecoder(nn.Module):
 
     def forward(self, model: Any, input_ids: Tensor, batch: TextBatch) -> Tensor:
         """Decoded states (B, T, H) of a Hugging Face DeBERTa for a masked batch."""
-        mask = torch.ones_like(input_ids) if batch.attention_mask is None else batch.attention_mask.long()
+        mask = tokens_of(batch).long()
         outputs = model(input_ids=input_ids, attention_mask=mask, output_hidden_states=True)
         context = outputs.hidden_states[-2]
         places = torch.arange(input_ids.shape[1], device=input_ids.device)
@@ -260,10 +260,9 @@ class PLM(MLM):
     def forward(self, batch: TextBatch) -> Loss:
         order = self.order(batch)
         width = batch.input_ids.shape[1]
-        given = torch.ones_like(batch.input_ids) if batch.attention_mask is None else batch.attention_mask
         guessed = self.encoder(
             input_ids=batch.input_ids,
-            attention_mask=given.long(),
+            attention_mask=tokens_of(batch).long(),
             token_type_ids=batch.token_type_ids,
             perm_mask=order.perm_mask,
             target_mapping=one_hot(order.positions, width).to(order.perm_mask.dtype),
@@ -340,9 +339,7 @@ class MPLM(MLM):
         guessed = masked.labels >= 0
         # the last predicted token that each sees: itself for a token, the one before it for a query, none for the rest
         last = torch.cat([rank, torch.full_like(place, -1), place - 1], dim=1).unsqueeze(2)  # (B, S, 1)
-        tokens = rank.unsqueeze(1) <= last
-        if batch.attention_mask is not None:
-            tokens = tokens & batch.attention_mask.bool().unsqueeze(1)
+        tokens = (rank.unsqueeze(1) <= last) & tokens_of(batch).unsqueeze(1)
         masks = (place.unsqueeze(1) > last) & guessed.unsqueeze(1)
         hidden = masked.input_ids.gather(1, masked.positions)
         return Streams(
