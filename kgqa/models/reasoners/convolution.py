@@ -17,9 +17,9 @@ from kgqa.models.reasoners.base import ReasonerSettings
 from kgqa.models.reasoners.gnn import (
     AttentionPooling,
     GraphReasoner,
+    RelationalAttention,
     context_nodes,
     fact_attention,
-    feed_forward,
 )
 
 
@@ -39,15 +39,10 @@ class RelationalConv(MessagePassing):  # type: ignore[misc]
 
     def __init__(self, size: int, num_heads: int, dropout: float) -> None:
         super().__init__(aggr="add", node_dim=0)
-        self.num_heads = num_heads
-        self.head_size = size // num_heads
-        self.norm = nn.LayerNorm(size)
-        self.query = nn.Linear(size, size)
-        self.key_value = nn.Linear(size, 2 * size)
-        self.kind_key_value = nn.Linear(size, 2 * size)
-        self.out = nn.Linear(size, size)
-        self.dropout = nn.Dropout(dropout)
-        self.feed_forward = feed_forward(size, dropout)
+        self.num_heads, self.head_size = num_heads, size // num_heads
+        layer = RelationalAttention(size, num_heads, dropout, instructed=False)
+        for name, module in layer.named_children():
+            self.add_module(name, module)
 
     def forward(
         self, nodes: Tensor, edges: EdgeBatch, *, node_features: Tensor | None = None

@@ -114,12 +114,6 @@ class Connections(nn.Module):
         return EdgeBatch(index, kinds, table, weight.clamp(min=1e-3).log())
 
 
-def feed_forward(size: int, dropout: float) -> nn.Sequential:
-    """The feed-forward block of a message layer."""
-    layers = (nn.Linear(size, 2 * size), nn.GELU(), nn.Dropout(dropout), nn.Linear(2 * size, size))
-    return nn.Sequential(nn.LayerNorm(size), *layers)
-
-
 class RelationalAttention(nn.Module):
     """One message layer: attention over the incoming edges of each node, conditioned on the question.
 
@@ -144,7 +138,13 @@ class RelationalAttention(nn.Module):
         self.instruction = nn.Linear(size, size) if instructed else None
         self.out = nn.Linear(size, size)
         self.dropout = nn.Dropout(dropout)
-        self.feed_forward = feed_forward(size, dropout)
+        self.feed_forward = nn.Sequential(
+            nn.LayerNorm(size),
+            nn.Linear(size, 2 * size),
+            nn.GELU(),
+            nn.Dropout(dropout),
+            nn.Linear(2 * size, size),
+        )
 
     def forward(
         self,
