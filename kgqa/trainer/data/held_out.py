@@ -46,6 +46,14 @@ def is_held_out(question: Question, share: float) -> bool:
     return zlib.crc32(text.encode()) % PARTS < share * PARTS
 
 
+def split_held_out(examples: Iterable[Example], share: float) -> tuple[list[Example], list[Example]]:
+    """The examples to train on, and those held out."""
+    sides: tuple[list[Example], list[Example]] = ([], [])
+    for example in examples:
+        sides[is_held_out(example.question, share)].append(example)
+    return sides
+
+
 def measure(reader: Reader, batches: Iterable[Collated]) -> dict[str, float]:
     """Mean `loss` and `accuracy` over questions, and `accuracy_` for choice, passage, knowledge and verdict (yes/no).
 

@@ -21,7 +21,7 @@ from kgqa.objectives.base import Batches
 from kgqa.objectives.finetuning import Contrastive, FactBatch
 from kgqa.settings import expanded
 from kgqa.trainer.checkpoint import claim, export_best, questions_hash, weights_of
-from kgqa.trainer.data.held_out import LeakageGuard, held_out_loss, is_held_out
+from kgqa.trainer.data.held_out import LeakageGuard, held_out_loss, split_held_out
 from kgqa.trainer.finetuning.reader import PretrainedEncoderSettings, load_encoder
 from kgqa.trainer.loop import TrainResult, check_measured, train
 from kgqa.trainer.recipe import RecipePath, Settings, TrainerSettings
@@ -162,9 +162,7 @@ def train_retriever(recipe: RetrieverRecipe, folder: Path) -> TrainResult:
             for at in range(0, len(fact_texts), _AT_ONCE)
         ]
     )
-    sides: tuple[list[Example], list[Example]] = ([], [])
-    for example in examples:
-        sides[is_held_out(example.question, recipe.held_out)].append(example)
+    sides = split_held_out(examples, recipe.held_out)
     rows, held = (mine(side, graph, facts, reads, settings) for side in sides)
     if not rows:
         raise InputError(
