@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
@@ -48,6 +49,17 @@ def printable(text: str) -> str:
 def first_line(error: BaseException, most: int = 200) -> str:
     """The message of an error, cut to one line of at most `most` characters."""
     return (str(error).splitlines() or [type(error).__name__])[0][:most]
+
+
+@contextmanager
+def report_damage(wrong: str, remedy: str, most: int = 200) -> Iterator[None]:
+    """Report any error as an InputError: damaged files may fail anywhere in reading them."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(f"{wrong} ({first_line(error, most)}); {remedy}") from error
 
 
 def _check_type(value: object, kind: Any, what: str, remedy: str) -> None:

@@ -9,7 +9,16 @@ import json
 import re
 from pathlib import Path
 
-from kgqa.data.datasets.cards import HASHES, DataCard, hashes_of, shipped_cards
+from kgqa.data.datasets.cards import (
+    HASHES,
+    DataCard,
+    DataUse,
+    KnownHashes,
+    file_hash,
+    shipped_cards,
+    text_hash,
+)
+from kgqa.data.datasets.json_lines import question_of
 from kgqa.data.files import rows_of
 
 PAGE = Path(__file__).parent / "DATA.md"
@@ -28,6 +37,20 @@ def table(cards: list[DataCard]) -> str:
                 info = (card.name, f"`{part.files}`", f"{rows:,}", part.role, part.asks, part.author)
                 lines.append(f"| {' | '.join(info)} |")
     return "\n".join(lines) + "\n"
+
+
+def hashes_of(card: DataCard) -> dict[str, KnownHashes]:
+    """The expected content of `hashes.json`: the files that may not be trained on, by path within the set."""
+    found: dict[str, KnownHashes] = {}
+    for path, part in card.files().items():
+        if part.role == DataUse.TRAIN:
+            continue
+        stored: KnownHashes = {"sha256": file_hash(path)}
+        if path.suffix == ".jsonl":
+            questions = (question_of(row, f"{path}:{number}", "") for number, row in rows_of(path))
+            stored["texts"] = sorted(set(map(text_hash, questions)))
+        found[path.relative_to(card.path.parent).as_posix()] = stored
+    return found
 
 
 def pages() -> dict[Path, str]:

@@ -32,7 +32,7 @@ from kgqa.graph.storage.store import GraphStore
 from kgqa.models.collation.input_config import InputConfig
 from kgqa.models.dense_retrieval import FactEncoder, verbalize_facts
 from kgqa.models.devices import matmul_precision
-from kgqa.models.fact_map import FactMap, MappedEncoder, fit_map, mapped, save_map
+from kgqa.models.fact_map import FactMap, MappedEncoder, mapped, save_map
 from kgqa.models.pretrained import CARD, load_config, write_card
 from kgqa.models.reader import read_card
 from kgqa.progress import track
@@ -194,6 +194,20 @@ def of_bert(layer: Mapping[str, Tensor]) -> dict[str, Tensor]:
         three = [layer[f"attention.self.{name}.{part}"].float() for name in ("query", "key", "value")]
         found[f"self_attn.in_proj_{part}"] = torch.cat(three)
     return found
+
+
+def fit_map(vectors: NDArray[np.floating], targets: NDArray[np.floating], ridge: float) -> Tensor:
+    """The map (d + 1, e) from vectors (n, d) to targets (n, e), by ridge regression; its last row is not penalized.
+
+    >>> points = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    >>> (fit_map(points, 2 * points + 1, ridge=1e-6) - torch.tensor([[2, 0], [0, 2], [1, 1]])).abs().max().item() < 1e-4
+    True
+    """
+    x, y = np.asarray(vectors, dtype=np.float64), np.asarray(targets, dtype=np.float64)
+    centre, goal = x.mean(0), y.mean(0)
+    x = x - centre
+    weight = np.linalg.solve(x.T @ x + ridge * np.eye(x.shape[1]), x.T @ (y - goal))
+    return torch.from_numpy(np.vstack([weight, goal - centre @ weight]).astype(np.float32))
 
 
 def train_top(

@@ -23,11 +23,8 @@ _PAGE = re.compile(r"\s*<(!doctype html|html|head|body|div|article|p|h1)\b[^>]*>
 
 
 def text_of(name: str, content: bytes) -> str:
-    """The text of a file, by its suffix.
-
-    Raises:
-        InputError: too large, of another kind, damaged, or without text.
-    """
+    """The text of a file, by its suffix. Raises InputError if it is too large, of another kind, damaged, or without
+    text."""
     suffix = Path(name).suffix.lower().lstrip(".")
     if suffix not in SUFFIXES:
         raise InputError(f"{name}: not a kind of file that is read; give {', '.join(SUFFIXES)}")
@@ -45,11 +42,7 @@ def text_of(name: str, content: bytes) -> str:
 
 
 def pasted(text: str) -> str:
-    """A pasted passage; HTML source becomes the text that it displays.
-
-    Raises:
-        InputError: it is a page that takes too long to read.
-    """
+    """A pasted passage; HTML source becomes the text that it displays. Raises InputError if that takes too long."""
     return _in_child("page_text", "the page", text.encode("utf-8", "replace")) if _PAGE.match(text) else text
 
 
@@ -59,11 +52,8 @@ def _in_child(task: str, subject: str, content: bytes, **asked: Any) -> str:
 
 
 def page_text(content: bytes) -> str:
-    """The text of a web page, one block per line, without menus and scripts.
-
-    Raises:
-        InputError: its marks cannot be read.
-    """
+    """The text of a web page, one block per line, without menus and scripts. Raises InputError if its marks cannot be
+    read."""
     parser = _Page()
     try:
         parser.feed(content.decode())
@@ -108,11 +98,7 @@ def markdown_text(content: bytes) -> str:
 
 
 def pdf_text(content: bytes, name: str) -> str:
-    """The text of the pages of a PDF.
-
-    Raises:
-        InputError: it is damaged, without text, or pypdf is not installed.
-    """
+    """The text of the pages of a PDF. Raises InputError if it is damaged, without text, or pypdf is not installed."""
     try:
         from pypdf import PdfReader
     except ImportError:

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from kgqa.models.pretrained import load_weights, save_half
-from kgqa.types import InputError, first_line
+from kgqa.types import report_damage
 
 FILE = "amounts.safetensors"
 """File in a reader's folder: the weights of its arithmetic head."""
@@ -109,19 +109,12 @@ def save_amounts(head: AmountHead, folder: Path) -> None:
 
 
 def load_amounts(folder: Path, hidden_size: int) -> AmountHead | None:
-    """The arithmetic head in a reader's folder; None if there is none.
-
-    Raises:
-        InputError: the weights are damaged, or those of another reader.
-    """
+    """The arithmetic head in a reader's folder; None if there is none. Raises InputError if its weights are damaged,
+    or those of another reader."""
     if not (folder / FILE).exists():
         return None
-    try:
+    with report_damage(f"{folder / FILE}: not a head of this reader", "copy the checkpoint again"):
         stored = load_weights(folder, FILE)
         head = AmountHead(hidden_size, stored["project.weight"].shape[0])
         head.load_state_dict(stored)
-    except Exception as error:  # damaged weights may fail anywhere in reading or assigning them
-        raise InputError(
-            f"{folder / FILE}: not a head of this reader ({first_line(error, 200)}); copy the checkpoint again"
-        ) from error
     return head.eval()

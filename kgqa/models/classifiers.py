@@ -59,12 +59,10 @@ class LinearClassifier(nn.Module):
 
     @property
     def base_model(self) -> nn.Module:
-        """The encoder."""
         return self.layerwise.encoder
 
     @property
     def config(self) -> Any:
-        """The encoder's configuration."""
         return self.layerwise.encoder.config
 
     def read(self, tokens: TokenBatch) -> Tensor:

@@ -46,7 +46,6 @@ class EntityVectors:
 
     @property
     def size(self) -> int:
-        """Width of a vector."""
         return int(self._vectors.shape[1])
 
     def look_up(self, names: Sequence[str]) -> Tensor:

@@ -20,12 +20,12 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from kgqa.batch import TextBatch
+from kgqa.batch import TextBatch, TokenBatch
 from kgqa.models.dense_retrieval import FactEncoder
 from kgqa.models.encoders.layerwise import LayerwiseEncoder
 from kgqa.models.pretrained import unpacked
 from kgqa.settings import find_encoder
-from kgqa.types import InputError, first_line
+from kgqa.types import InputError, report_damage
 
 FILE = "fact_map.safetensors"
 """File in a multilingual reader's folder: the map from its mean vectors into the space of the fact encoder."""
@@ -61,18 +61,6 @@ class FactMap(NamedTuple):
         return layer
 
 
-class _Reached(Exception):
-    """Carries the states (n, T, d) of the last layer needed, to skip the layers above it."""
-
-    def __init__(self, states: Tensor) -> None:
-        super().__init__()
-        self.states = states
-
-
-def _stop(_layer: nn.Module, _inputs: object, output: Tensor | tuple[Tensor, ...]) -> None:
-    raise _Reached(output if isinstance(output, Tensor) else output[0])
-
-
 class MappedEncoder(FactEncoder):
     """A multilingual encoder whose unit mean vectors, from one of its layers, are mapped into the space of a fact
     encoder."""
@@ -90,7 +78,7 @@ class MappedEncoder(FactEncoder):
     ) -> None:
         """`alone` is a lock held while the encoder runs, since a reader may share the encoder."""
         super().__init__(layerwise.encoder, tokenizer, fingerprint, precision)
-        self.layer = layerwise.layers[fact_map.layer - 1]
+        self.layerwise, self.layer = layerwise, fact_map.layer
         self.alone = alone or nullcontext()
         self.register_buffer("weight", fact_map.weight.float())
         self.top = fact_map.new_top(layerwise.encoder.config.num_attention_heads)  # type: ignore[union-attr,arg-type]
@@ -109,24 +97,17 @@ class MappedEncoder(FactEncoder):
 
     @property
     def size(self) -> int:
-        """Dimension of the vectors."""
         return self.weight.shape[1]
 
     def tokens(self, texts: Sequence[str]) -> TextBatch:
-        """Tokenized texts, each with `PREFIX`."""
         return super().tokens([PREFIX + text for text in texts])
 
     def states(self, batch: TextBatch) -> Tensor:
         """States (n, T, d) of the map's layer, and of the layer on top of it."""
-        handle = self.layer.register_forward_hook(_stop)
-        try:
-            super().states(batch)
-            raise AssertionError("the layer was not reached")
-        except _Reached as reached:
-            states = reached.states.float()
-        finally:
-            handle.remove()
-        if self.top is not None and batch.attention_mask is not None:
+        assert batch.attention_mask is not None
+        tokens = TokenBatch(batch.input_ids, batch.attention_mask, torch.zeros_like(batch.input_ids))
+        states = self.layerwise.states_of(tokens, self.layer).float()
+        if self.top is not None:
             states = self.top(states, src_key_padding_mask=~batch.attention_mask.bool())
         return states
 
@@ -135,7 +116,6 @@ class MappedEncoder(FactEncoder):
         return F.normalize(mapped(super().pooled(batch), self.weight), dim=-1)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Unit vectors (n, e) of texts."""
         with self.alone:
             return super().encode(texts)
 
@@ -159,11 +139,9 @@ class GlossedEncoder(FactEncoder):
 
     @property
     def size(self) -> int:
-        """Dimension of the vectors."""
         return self.mapped.size
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Unit vectors (n, e) of texts."""
         vectors, glosses = self.mapped.encode(texts), self.glosses(texts)
         known = [n for n, gloss in enumerate(glosses) if gloss]
         if known:
@@ -175,20 +153,6 @@ class GlossedEncoder(FactEncoder):
 def mapped(vectors: Tensor, weight: Tensor) -> Tensor:
     """`vectors` (n, d) mapped to (n, e) by a map (d + 1, e)."""
     return vectors @ weight[:-1] + weight[-1]
-
-
-def fit_map(vectors: NDArray[np.floating], targets: NDArray[np.floating], ridge: float) -> Tensor:
-    """The map (d + 1, e) from vectors (n, d) to targets (n, e), by ridge regression; its last row is not penalized.
-
-    >>> points = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-    >>> (fit_map(points, 2 * points + 1, ridge=1e-6) - torch.tensor([[2, 0], [0, 2], [1, 1]])).abs().max().item() < 1e-4
-    True
-    """
-    x, y = np.asarray(vectors, dtype=np.float64), np.asarray(targets, dtype=np.float64)
-    centre, goal = x.mean(0), y.mean(0)
-    x = x - centre
-    weight = np.linalg.solve(x.T @ x + ridge * np.eye(x.shape[1]), x.T @ (y - goal))
-    return torch.from_numpy(np.vstack([weight, goal - centre @ weight]).astype(np.float32))
 
 
 def save_map(fact_map: FactMap, folder: Path) -> None:
@@ -210,13 +174,9 @@ def load_map(folder: Path) -> FactMap | None:
 
     if not (folder / FILE).exists():
         return None
-    try:
+    with report_damage(f"{folder / FILE}: not a map of vectors", "copy the checkpoint again"):
         with safe_open(folder / FILE, framework="pt") as file:
             about, names = file.metadata() or {}, file.keys()
             stored = unpacked({name: file.get_tensor(name) for name in names})
-            top = {name.removeprefix(TOP): stored[name] for name in stored if name.startswith(TOP)}
-            return FactMap(stored["weight"], about["space"], int(about["layer"]), top)
-    except Exception as error:  # damaged files raise many types
-        raise InputError(
-            f"{folder / FILE}: not a map of vectors ({first_line(error)}); copy the checkpoint again"
-        ) from error
+        top = {name.removeprefix(TOP): stored[name] for name in stored if name.startswith(TOP)}
+        return FactMap(stored["weight"], about["space"], int(about["layer"]), top)

@@ -200,7 +200,6 @@ class LanguageModel:
 
     @property
     def device(self) -> torch.device:
-        """Device of its weights."""
         found: torch.device = next(self.model.parameters()).device
         return found
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
@@ -39,7 +38,7 @@ from kgqa.models.pretrained import POOLER, load_weights, save_half
 from kgqa.models.reader import ENCODER, Reader, Scores, load_reader
 from kgqa.renamed import current_weights
 from kgqa.settings import find_model
-from kgqa.types import Example, InputError, Passage, Question, Subgraph, first_line
+from kgqa.types import Example, InputError, Passage, Question, Subgraph, report_damage
 
 # Low-rank adapters: a second reader that shares all weights of the first, except for small matrices of its own.
 # LoRA: Hu et al., 2022, section 4.1.
@@ -112,7 +111,7 @@ def load_adapter(reader: Reader, folder: Path) -> Reader | None:
     """`reader` with the adapter in its folder; None if the folder has none."""
     if not (folder / ADAPTER).exists():
         return None
-    try:
+    with report_damage(f"{folder / ADAPTER}: not an adapter of this reader", "copy the checkpoint again"):
         stored = {
             name: value
             for name, value in current_weights(load_weights(folder, ADAPTER)).items()
@@ -126,10 +125,6 @@ def load_adapter(reader: Reader, folder: Path) -> Reader | None:
         with torch.no_grad():
             for name, value in stored.items():
                 own[name].copy_(value)
-    except Exception as error:  # damaged weights may fail anywhere in reading or assigning them
-        raise InputError(
-            f"{folder / ADAPTER}: not an adapter of this reader ({first_line(error, 200)}); copy the checkpoint again"
-        ) from error
     return made.eval()
 
 
@@ -197,20 +192,14 @@ class LoadedReader:
         subgraphs: Sequence[Sequence[Subgraph]],
         similarity: Similarity | None = None,
     ) -> Collated:
-        """Collate questions with their subgraphs (one per choice, or one); `similarity` as in `Collator`.
-
-        Raises:
-            InputError: a passage and its choices need too many rows.
-        """
+        """Collate questions with their subgraphs (one per choice, or one); `similarity` as in `Collator`. Raises
+        InputError if a passage and its choices need too many rows."""
         examples = [Example(question) for question in questions]
         return self.collator(examples, subgraphs, similarity=similarity)
 
     def heads(self, batch: QABatch) -> Scores:
-        """Scores of all heads for a batch, computed on the reader's device, returned on the CPU.
-
-        Raises:
-            InputError: scores are NaN, as with damaged weights.
-        """
+        """Scores of all heads for a batch, computed on the reader's device, returned on the CPU. Raises InputError if
+        any are NaN, as with damaged weights."""
         device = self.network.device
         with self._layerwise, torch.inference_mode(), matmul_precision(device, self.precision):
             computed: Scores = self.network(batch.to(device))
@@ -227,20 +216,10 @@ class LoadedReader:
     def token_states(self, rows: Sequence[tuple[list[int], int]], layer: int) -> list[Tensor]:
         """States (T, H) of an encoder layer (counted from 1) for each row: its token ids, and the index at which its
         passage begins. The layers above are not run."""
-        kept: list[Tensor] = []
-
-        def visit(number: int, hidden: Tensor) -> Tensor:
-            if number < layer - 1:
-                return hidden
-            kept.append(hidden)
-            raise _Reached
-
-        network = self.network.layerwise
         tokens = pad_rows(rows, self.collator.pad).to(self.network.device)
         precision = matmul_precision(self.network.device, self.precision)
-        with self._layerwise, torch.inference_mode(), precision, suppress(_Reached):
-            network.encode(tokens, visit)
-        states = kept[0].float().to("cpu")
+        with self._layerwise, torch.inference_mode(), precision:
+            states = self.network.layerwise.states_of(tokens, layer).float().to("cpu")
         return [own[: len(ids)] for own, (ids, _) in zip(states, rows, strict=True)]
 
     def score(self, rows: Sequence[CandidateRow]) -> Tensor:
@@ -248,9 +227,6 @@ class LoadedReader:
 
         Rows are independent, so rows of several questions are batched by length. Equal rows, such as those of a
         question asked again without an unrelated fact, are scored once.
-
-        Raises:
-            InputError: as `collate`.
         """
         first: dict[tuple[object, ...], int] = {}
         stands_for = [first.setdefault(row_key(row), r) for r, row in enumerate(rows)]
@@ -306,20 +282,10 @@ class LoadedReader:
         return groups
 
     def choose(self, questions: Sequence[Question]) -> list[Tensor]:
-        """Scores (C,) of each question's choices, without the graph.
-
-        The score of a choice does not depend on the other choices.
-
-        Raises:
-            InputError: as `collate`.
-        """
+        """Scores (C,) of each question's choices, without the graph; independent of the other choices."""
         batch = self.collate(questions, [[Subgraph()]] * len(questions)).batch
         scores = of_choices(self.heads(batch).choice, batch)
         return [each[: len(q.choices)] for each, q in zip(scores, questions, strict=True)]
-
-
-class _Reached(Exception):
-    """Raised when the layer whose states are needed is reached."""
 
 
 def concept_log_odds(scores: Tensor, nodes: Sequence[str], concept: str) -> Tensor:

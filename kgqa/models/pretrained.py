@@ -19,7 +19,7 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from kgqa.settings import replacing, write_whole
-from kgqa.types import InputError, first_line
+from kgqa.types import InputError, report_damage
 
 CARD = "reader.json"
 FACT_ENCODER_CARD = "retriever.json"
@@ -123,7 +123,7 @@ def load_config(folder: Path) -> Any:
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
     check_regular(folder)
-    try:
+    with report_damage(f"{folder}: not a whole model", "copy it again", 300):
         config_values = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         kind = str(config_values["model_type"])
         if kind not in CONFIG_MAPPING:
@@ -136,8 +136,6 @@ def load_config(folder: Path) -> Any:
             if (name in allowed or _is_number(name, value)) and _is_plain(name, value)
         }
         return made(**kept)
-    except Exception as error:  # each configuration class validates its fields with other exceptions
-        raise InputError(f"{folder}: not a whole model ({first_line(error, 300)}); copy it again") from error
 
 
 def _is_number(name: str, value: Any) -> bool:
@@ -156,7 +154,7 @@ def _is_plain(name: str, value: Any) -> bool:
 
 def load_pretrained(auto: Any, folder: Path, **how: Any) -> Any:
     """Load a folder with a class of transformers, with weights from safetensors only."""
-    try:
+    with report_damage(f"{folder}: not a whole model", "copy it again", 300):
         check_regular(folder)
         if (folder / "adapter_config.json").exists():
             raise OSError("it contains an adapter for a model that would have to be downloaded")
@@ -174,10 +172,6 @@ def load_pretrained(auto: Any, folder: Path, **how: Any) -> Any:
         model = from_config(auto, how.pop("config", None) or load_config(folder), **how)
         load_into(model, folder)
         return model.eval()
-    except InputError:
-        raise
-    except Exception as error:  # a damaged folder may fail anywhere in the encoder's own code
-        raise InputError(f"{folder}: not a whole model ({first_line(error, 300)}); copy it again") from error
 
 
 def load_into(model: Any, folder: Path) -> None:

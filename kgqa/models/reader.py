@@ -30,7 +30,7 @@ from kgqa.models.pretrained import (
 from kgqa.models.reasoners import ReasonerSettings, find_reasoner
 from kgqa.models.segments import segment_mean
 from kgqa.renamed import current_keys, current_weights
-from kgqa.types import InputError, first_line
+from kgqa.types import InputError, report_damage
 
 FORMAT = 1
 """Version of the checkpoint format, raised on incompatible changes."""
@@ -83,11 +83,9 @@ class Reader(nn.Module):
 
     @property
     def encoder(self) -> nn.Module:
-        """The Hugging Face model inside."""
         return self.layerwise.encoder
 
     def forward(self, batch: QABatch) -> Scores:
-        """Scores of all heads."""
         fused = self._read(batch)
         if batch.packed is not None and batch.tokens.candidate_index is not None:
             means = candidate_means(fused.tokens, batch.tokens.candidate_index, batch.packed)
@@ -192,7 +190,7 @@ def load_reader(folder: Path) -> tuple[Reader, dict[str, Any]]:
     """The reader of a checkpoint folder, in float32 and evaluation mode, and its card."""
     card = read_card(folder)
     check_sums(folder, card)
-    try:
+    with report_damage(f"{folder}: not a whole reader", "copy the checkpoint again", 300):
         find_reasoner(card["reasoner"]["name"], from_card=True)
         # random initialization would take longer than loading
         with Undrawn():
@@ -202,22 +200,12 @@ def load_reader(folder: Path) -> tuple[Reader, dict[str, Any]]:
         shift = (
             (float(answer_type["scale"]), [float(b) for b in answer_type["shift"]]) if answer_type else None
         )
-    except InputError:
-        raise
-    except Exception as error:  # a damaged configuration may fail anywhere in the encoder's own code
-        raise InputError(
-            f"{folder}: not a whole reader ({first_line(error, 300)}); copy the checkpoint again"
-        ) from error
-    try:
+    with report_damage(f"{folder}: the checkpoint does not fit this version", "train it again", 300):
         load_into(encoder, folder)
         stored = {
             k: v for k, v in current_weights(load_weights(folder, OWN)).items() if not k.startswith(RETIRED)
         }
         missing, unexpected = reader.load_state_dict(stored, strict=False)
-    except Exception as error:  # damaged weights may fail anywhere in reading or assigning them
-        raise InputError(
-            f"{folder}: the checkpoint does not fit this version ({first_line(error, 300)}); train it again"
-        ) from error
     lost = [name for name in missing if not name.startswith(ENCODER)]
     if lost or unexpected:
         raise InputError(

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
+import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from kgqa.batch import Loss, Term
+from kgqa.batch import Loss, Term, TextBatch
 from kgqa.models.encoders.variants import save_model
 
 
@@ -93,6 +94,13 @@ def following(input_ids: Tensor, mask: Tensor | None) -> Tensor:
     """The next token of each but the last of the rows (B, T): labels (B, T - 1), -100 for padding."""
     labels = input_ids[:, 1:]
     return labels if mask is None else labels.masked_fill(~mask[:, 1:].bool(), -100)
+
+
+def tokens_of(batch: TextBatch) -> Tensor:
+    """(B, T) bool: tokens other than padding."""
+    if batch.attention_mask is None:
+        return torch.ones_like(batch.input_ids, dtype=torch.bool)
+    return batch.attention_mask.bool()
 
 
 class Batches(Protocol):

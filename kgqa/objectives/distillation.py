@@ -20,12 +20,10 @@ from kgqa.models.encoders.layerwise import LayerwiseEncoder
 from kgqa.models.heads import of_choices
 from kgqa.models.reader import LOSS_WEIGHTS, Reader, Scores
 from kgqa.models.segments import segment_softmax
-from kgqa.objectives.base import LanguageModelling, guessed
+from kgqa.objectives.base import LanguageModelling, guessed, tokens_of
 from kgqa.objectives.finetuning import LEAST, QA, Task
 from kgqa.objectives.pretraining.mlm import Masked, gather, hide
 from kgqa.types import InputError
-
-# Distillation of encoders: from a teacher's predictions, or from its hidden states and attention.
 
 
 class Distillation(LanguageModelling):
@@ -58,11 +56,9 @@ class Distillation(LanguageModelling):
 
     @property
     def teacher(self) -> Any:
-        """The teacher network."""
         return self._teacher[0]
 
     def forward(self, batch: TextBatch) -> Loss:
-        """The subclass's loss on a masked batch."""
         self.teacher.to(batch.input_ids.device)
         masked = self._hide(batch)
         with torch.no_grad():
@@ -110,13 +106,6 @@ class Distillation(LanguageModelling):
         return ours.float(), theirs.float(), masked.labels[hidden]
 
 
-def tokens_of(batch: TextBatch) -> Tensor:
-    """(B, T) bool: tokens other than padding."""
-    if batch.attention_mask is None:
-        return torch.ones_like(batch.input_ids, dtype=torch.bool)
-    return batch.attention_mask.bool()
-
-
 def soft_loss(student: Tensor, teacher: Tensor, temperature: float) -> Tensor:
     """KL divergence of softened predictions (n, V), times T^2 (Hinton et al., 2015), summed; zero for equal logits."""
     ours = F.log_softmax(student / temperature, dim=-1)
@@ -149,14 +138,18 @@ def every_second_layer(student: Any, teacher: Any) -> None:
     pairs = [(layer, theirs[number * stride]) for number, layer in enumerate(ours)]
     for own, found in (*pairs, (student.base_model.embeddings, teacher.base_model.embeddings)):
         state, given = own.state_dict(), _renamed(found.state_dict())
-        for name, value in state.items():
-            if name not in given or given[name].shape != value.shape:
-                raise InputError(
-                    f"the student cannot start from the teacher's layers ({name} differs); set the teacher's "
-                    "hidden_size, intermediate_size and max_position_embeddings, or set start"
-                )
+        _check_fits(state, given, "start from the teacher's layers", "intermediate_size")
         own.load_state_dict({name: given[name] for name in state})
     start_head(student, teacher)
+
+
+def _check_fits(own: dict[str, Tensor], given: dict[str, Tensor], use: str, size: str) -> None:
+    for name, value in own.items():
+        if name not in given or given[name].shape != value.shape:
+            raise InputError(
+                f"the student cannot {use} ({name} differs); set the teacher's hidden_size, {size} and "
+                "max_position_embeddings, or set start"
+            )
 
 
 def start_head(student: Any, teacher: Any) -> None:
@@ -198,7 +191,6 @@ class DistilBERT(Distillation):
     """
 
     def terms(self) -> tuple[str, ...]:
-        """The triple loss."""
         return "soft", "mlm", "cosine"
 
     def compare(self, student: Any, teacher: Any, masked: Masked, read: Tensor) -> dict[str, Term]:
@@ -221,7 +213,6 @@ class Layers(nn.Module):
     """
 
     def __init__(self, student: Any, teacher: Any) -> None:
-        """Build projections for two configurations."""
         super().__init__()
         self.stride = teacher.num_hidden_layers // student.num_hidden_layers
         same = student.hidden_size == teacher.hidden_size
@@ -254,7 +245,6 @@ class TinyBERT(Distillation):
         self.prediction = prediction
 
     def terms(self) -> tuple[str, ...]:
-        """The losses of the layers, and that of the predictions in the task-specific stage."""
         return (*self.layers.names, "soft") if self.prediction else self.layers.names
 
     def compare(self, student: Any, teacher: Any, masked: Masked, read: Tensor) -> dict[str, Term]:
@@ -308,7 +298,6 @@ class MobileBERT(Distillation):
         return int(self.steps) * depth // self.transfer_steps
 
     def begin_step(self, step: int) -> None:
-        """Update the step number that determines the current layer."""
         self.steps.fill_(step)
 
     @property
@@ -317,15 +306,12 @@ class MobileBERT(Distillation):
         return self.layer if self.training else None
 
     def terms(self) -> tuple[str, ...]:
-        """The current layer's transfer, or the predictions' loss after it."""
         return ("mlm", "soft") if self._learning is None else ("feature", "statistics", "attention")
 
     def figures(self) -> dict[str, Tensor]:
-        """The layer that is trained."""
         return {} if self._learning is None else {"layer": torch.tensor(float(self._learning))}
 
     def compare(self, student: Any, teacher: Any, masked: Masked, read: Tensor) -> dict[str, Term]:
-        """The current layer's transfer, or the predictions' loss after it."""
         self._freeze_below(self._learning)
         if self._learning is not None:
             parts = self.transfer(student, teacher, self._learning, read)
@@ -360,12 +346,7 @@ class MobileBERT(Distillation):
 def same_embedding(student: Any, teacher: Any) -> None:
     """Copy the teacher's embedding and prediction head to a MobileBERT (Sun et al., 2020, section 3.5)."""
     ours, theirs = student.base_model.embeddings, teacher.base_model.embeddings.state_dict()
-    for name, value in ours.state_dict().items():
-        if name not in theirs or theirs[name].shape != value.shape:
-            raise InputError(
-                f"the student cannot use the teacher's embedding ({name} differs); set the teacher's "
-                "hidden_size, embedding_size and max_position_embeddings, or set start"
-            )
+    _check_fits(ours.state_dict(), theirs, "use the teacher's embedding", "embedding_size")
     ours.load_state_dict(theirs, strict=False)
     start_head(student, teacher)
 
@@ -456,7 +437,6 @@ class TaughtBatch(Movable):
 
     @property
     def tokens(self) -> TokenBatch:
-        """The student's tokens."""
         return self.student.tokens
 
 
@@ -542,11 +522,9 @@ class TaughtQA(QA):
         return Loss.summed({"questions": Term(total, own.count)}, **{**gold.parts, **shown})
 
     def counts(self, batch: TaughtBatch) -> dict[str, Tensor | float]:  # type: ignore[override]
-        """The number of questions."""
         return super().counts(batch.student)
 
     def log_probabilities(self, batch: TaughtBatch) -> list[Tensor]:  # type: ignore[override]
-        """The student's predictions that SiFT perturbs; shapes as for `QA`."""
         return super().log_probabilities(batch.student)
 
 

@@ -85,8 +85,6 @@ def _concepts(row: int, scores: Scores, batch: QABatch) -> tuple[Tensor, Tensor]
     return label, share.new_zeros(len(label)).index_add(0, place, share).clamp(min=LEAST).log()
 
 
-# The objective of readers.
-
 PAIRS = "consistency"
 """Name of the loss term over pairs of paraphrases."""
 
@@ -134,7 +132,6 @@ class QA(Objective):
         return [scores.answer_type.log_softmax(-1), *within, scores.span.log_softmax(1)]
 
     def export(self, folder: Path) -> None:
-        """Write the reader's checkpoint folder."""
         self._save(self.reader, folder)
 
 
@@ -165,7 +162,6 @@ class Task(Objective):
 
     @property
     def encoder(self) -> nn.Module:
-        """The pretrained part, trained with its own learning rate."""
         encoder: nn.Module = self.model.base_model
         return encoder
 
@@ -219,7 +215,6 @@ class Task(Objective):
         )
 
     def export(self, folder: Path) -> None:
-        """Write the classifier with its head."""
         self._save(self.model, folder)
 
 
@@ -253,7 +248,6 @@ class Contrastive(Objective):
 
     @property
     def encoder(self) -> nn.Module:
-        """The pretrained part, trained with its own learning rate."""
         return self.reads.encoder
 
     def forward(self, batch: FactBatch) -> Loss:
@@ -270,7 +264,6 @@ class Contrastive(Objective):
         return {"questions": float(len(batch.questions.input_ids))}
 
     def export(self, folder: Path) -> None:
-        """Write the encoder's folder."""
         self._save(self.reads, folder)
 
 
@@ -309,7 +302,6 @@ class SiFT(Objective):
 
     @property
     def encoder(self) -> nn.Module:
-        """The pretrained part, trained with its own learning rate."""
         encoder: nn.Module = self.inner.encoder
         return encoder
 
@@ -363,5 +355,4 @@ class SiFT(Objective):
         return (layer_norm(vectors, vectors.shape[-1:]) + self.delta.to(vectors.dtype),)
 
     def export(self, folder: Path) -> None:
-        """Export the inner objective."""
         self.inner.export(folder)

@@ -33,8 +33,6 @@ from kgqa.trainer.checkpoint import find_checkpoint, load_checkpoint, save_check
 from kgqa.trainer.recipe import TrainerSettings
 from kgqa.types import InputError
 
-# Parameter groups, AdamW and Muon, and the learning rate as a function of progress.
-
 
 def parameter_groups(objective: nn.Module, settings: TrainerSettings) -> list[dict[str, Any]]:
     """Groups by part (encoder, rest) and weight decay; vectors (norms, biases) are not decayed.

@@ -55,12 +55,12 @@ from kgqa.objectives.base import Batches, Objective
 from kgqa.objectives.pretraining.mlm import CLM, MLM, MPLM, PLM, EnhancedMaskDecoder, MLMWithPairs
 from kgqa.objectives.pretraining.rtd import RTD, DisentangledEmbedding, ReplaceMLM, read_head
 from kgqa.progress import track
-from kgqa.settings import cache_folder, data_path
+from kgqa.settings import cache_folder, data_path, write_whole
 from kgqa.trainer.checkpoint import claim, flat, refuse_other, weights_of
 from kgqa.trainer.data.held_out import held_out_loss
 from kgqa.trainer.data.mixture import DataSettings, MixedBatches, MixturePart, cache_key, cached_subgraphs
 from kgqa.trainer.loop import TrainResult, check_measured, train
-from kgqa.trainer.recipe import RecipePath, Settings, TrainerSettings, save_recipe
+from kgqa.trainer.recipe import RecipePath, Settings, TrainerSettings
 from kgqa.types import Example, InputError, Passage, Question
 
 
@@ -253,7 +253,6 @@ def _mlm(parts: ObjectiveParts) -> Objective:
 
 
 def _knowledge(parts: ObjectiveParts) -> Objective:
-    from kgqa.models.entity_vectors import load_entities
     from kgqa.models.reader import Reader
     from kgqa.objectives.pretraining.knowledge import EntityDenoising, LinkPrediction
 
@@ -520,7 +519,6 @@ class RowBatches(Batches):
         self._epoch, self._order = -1, np.empty(0, dtype=np.int64)
 
     def __getitem__(self, step: int) -> TextBatch:
-        """The rows of a step."""
         epoch, turn = divmod(step, self.steps_per_epoch)
         if epoch != self._epoch:
             self._epoch = epoch
@@ -540,7 +538,6 @@ class PairBatches(Batches):
         self.steps_per_epoch = max(1, len(maker.tokens) // (maker.length * batch_rows))
 
     def __getitem__(self, step: int) -> TextBatch:
-        """The pairs of a step."""
         rows = self.maker.rows(self.batch_rows, self.seed, step)
         return TextBatch(*(torch.from_numpy(part) for part in rows))
 
@@ -638,7 +635,7 @@ def run_recipe(recipe: PretrainingRecipe, folder: Path) -> TrainResult:
 
     def save(target: Path) -> None:
         save_tokenizer(tokenizer, target, recipe.encoder.max_position_embeddings)
-        save_recipe(recipe, target / "pretraining.json")
+        write_whole(target / "pretraining.json", recipe.model_dump_json(indent=2) + "\n")
         if recipe.data.entities:
             load_entities(data_path(recipe.data.entities)).save(target / ENTITIES)
 

@@ -16,7 +16,6 @@ from typing import Annotated, Any, Literal, TypeVar, get_args
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, ValidationInfo
 
 from kgqa.renamed import current_keys, tell
-from kgqa.settings import write_whole
 from kgqa.types import InputError
 
 RecipeModel = TypeVar("RecipeModel", bound=BaseModel)
@@ -111,11 +110,8 @@ def checked_recipe(
     name: str,
     folder: Path | None = None,
 ) -> RecipeModel:
-    """A recipe from its values and overrides; `name` is for error messages, paths are tried in `folder` first.
-
-    Raises:
-        InputError: as `load_recipe`.
-    """
+    """A recipe from its values and overrides, checked as by `load_recipe`; `name` is for error messages, paths are
+    tried in `folder` first."""
     for override in overrides:
         _override(values, override)
     try:
@@ -127,11 +123,6 @@ def checked_recipe(
         raise InputError(f"{name}: {error}") from None
     except RecursionError:
         raise InputError(f"{name}: tables and lists nested too deeply; flatten them") from None
-
-
-def save_recipe(recipe: BaseModel, path: Path) -> None:
-    """Write the resolved recipe as JSON. Raises InputError if it cannot be written."""
-    write_whole(path, recipe.model_dump_json(indent=2) + "\n")
 
 
 def _override(values: dict[str, Any], override: str) -> None:

@@ -1,14 +1,26 @@
+import io
+import json
+import tarfile
 from pathlib import Path
 
 import pytest
 import torch
+import zstandard
 from torch.nn.functional import cross_entropy
 
-from kgqa.data.datasets.labelled import MinimalPair
-from kgqa.models.collation.sentence_batch import sentence_ids
+from kgqa.models.collation.sentence_batch import SpecialTokens, sentence_ids
 from kgqa.models.encoders.variants import EncoderSettings, build_language_model, save_model
 from kgqa.models.language_model import load_language_model
-from training.experiments.likelihood import held_out_loss, log_likelihoods, pair_accuracy
+from kgqa.types import InputError
+from training.experiments.likelihood import (
+    MinimalPair,
+    held_out_loss,
+    log_likelihoods,
+    mask_each,
+    mask_share,
+    pair_accuracy,
+    read_blimp,
+)
 
 
 def quiet(items, _text, _total):  # type: ignore[no-untyped-def]
@@ -83,3 +95,61 @@ def test_pairs_by_paradigm(mlm_folder: Path) -> None:
     pairs = [MinimalPair("a", "i dig", "i dig a hole with a red trowel"), MinimalPair("b", "i dig", "i dig")]
     figures = pair_accuracy(model, pairs, quiet)
     assert figures == {"accuracy": 0.5, "a": 1.0, "b": 0.0}, "a tie is wrong"
+
+
+def test_masks_are_decided_by_the_seed_alone() -> None:
+    special_tokens = SpecialTokens(2, 3, 0, 4)
+    ids = [2, *range(10, 30), 3]
+    masked, places = mask_share(ids, special_tokens, 0.15, seed=5)
+    again, same = mask_share(ids, special_tokens, 0.15, seed=5)
+    assert masked == again and torch.equal(places, same) and len(places) == 3
+    assert [masked[p] for p in places.tolist()] == [4] * 3 and masked[0] == 2
+    assert not torch.equal(places, mask_share(ids, special_tokens, 0.15, seed=6)[1])
+
+
+def test_each_token_is_masked_once() -> None:
+    special_tokens = SpecialTokens(2, 3, 0, 4)
+    assert mask_each([2, 9, 8, 3], special_tokens) == [([2, 4, 8, 3], 1), ([2, 9, 4, 3], 2)]
+    with pytest.raises(InputError, match="masked language model"):
+        mask_each([2, 9, 3], SpecialTokens(2, 3, 0, None))
+
+
+def write_blimp(folder: Path, packed: bool, pairs: int = 3) -> Path:
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w") as tar:
+        for paradigm in ("agreement", "islands"):
+            lines = "".join(
+                json.dumps(
+                    {"UID": paradigm, "sentence_good": f"They rest {n}.", "sentence_bad": "They rests."}
+                )
+                + "\n"
+                for n in range(pairs)
+            ).encode()
+            member = tarfile.TarInfo(f"data/{paradigm}.jsonl")
+            member.size = len(lines)
+            tar.addfile(member, io.BytesIO(lines))
+        note = tarfile.TarInfo("data/README")
+        tar.addfile(note, io.BytesIO())
+    folder = folder / "qa" / "blimp"
+    folder.mkdir(parents=True)
+    path = folder / ("blimp_67x1000.jsonl.tar" + ".zst" * packed)
+    path.write_bytes(zstandard.compress(archive.getvalue()) if packed else archive.getvalue())
+    return path
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_blimp_by_paradigm(packed: bool, tmp_path: Path) -> None:
+    write_blimp(tmp_path, packed)
+    assert len(read_blimp(tmp_path)) == 6
+    pairs = read_blimp(tmp_path, 1)
+    assert [p.paradigm for p in pairs] == ["agreement", "islands"]
+    assert (pairs[0].good, pairs[0].bad) == ("They rest 0.", "They rests.")
+
+
+def test_a_damaged_archive_is_named(tmp_path: Path) -> None:
+    path = write_blimp(tmp_path, True)
+    path.write_bytes(path.read_bytes()[:40])
+    with pytest.raises(InputError, match="not BLiMP's archive"):
+        read_blimp(tmp_path)
+    with pytest.raises(InputError, match="blimp_67x1000"):
+        read_blimp(tmp_path / "elsewhere")

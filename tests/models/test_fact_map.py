@@ -6,9 +6,9 @@ import torch
 
 from kgqa.models.dense_retrieval import FactEncoder
 from kgqa.models.encoders.layerwise import LayerwiseEncoder
-from kgqa.models.fact_map import FILE, PREFIX, FactMap, MappedEncoder, fit_map, load_map, save_map
+from kgqa.models.fact_map import FILE, PREFIX, FactMap, MappedEncoder, load_map, save_map
 from kgqa.types import InputError
-from training.fact_map import code_switched, of_bert
+from training.fact_map import code_switched, fit_map, of_bert
 from training.pack import packed
 
 TEXTS = ["trowel", "a trowel is used to plant flowers", "bee", "hive", "the bee lives in a hive"]

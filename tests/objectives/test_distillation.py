@@ -13,6 +13,7 @@ from kgqa.models.collation.input_config import InputConfig
 from kgqa.models.encoders.variants import ENCODERS, EncoderSettings, build_encoder, build_language_model
 from kgqa.models.reader import Reader
 from kgqa.models.reasoners import ReasonerSettings
+from kgqa.objectives.base import tokens_of
 from kgqa.objectives.distillation import (
     DistilBERT,
     Distillation,
@@ -28,7 +29,6 @@ from kgqa.objectives.distillation import (
     same_embedding,
     soft_loss,
     soft_losses,
-    tokens_of,
 )
 from kgqa.types import Example, InputError, Passage, Question, Span
 

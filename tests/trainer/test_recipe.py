@@ -4,7 +4,7 @@ import pytest
 
 from kgqa.trainer.finetuning.reader import ReaderRecipe
 from kgqa.trainer.pretraining import PretrainingRecipe
-from kgqa.trainer.recipe import TrainerSettings, load_recipe, save_recipe
+from kgqa.trainer.recipe import TrainerSettings, load_recipe
 from kgqa.types import InputError
 
 RECIPE = """
@@ -35,7 +35,7 @@ def test_overrides_reach_every_depth(path: Path) -> None:
 
 def test_resolved_recipe_loads_again(path: Path, tmp_path: Path) -> None:
     recipe = load_recipe(path, [], PretrainingRecipe)
-    save_recipe(recipe, tmp_path / "recipe.json")
+    (tmp_path / "recipe.json").write_text(recipe.model_dump_json(indent=2), encoding="utf-8")
     assert PretrainingRecipe.model_validate_json((tmp_path / "recipe.json").read_text()) == recipe
 
 

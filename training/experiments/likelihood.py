@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import tarfile
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from kgqa.data.datasets.labelled import MinimalPair
-from kgqa.models.collation.sentence_batch import mask_each, mask_share, sentence_ids
+from kgqa.data.datasets.load import located
+from kgqa.models.collation.sentence_batch import SpecialTokens, sentence_ids
 from kgqa.models.encoders.layerwise import longest_row
 from kgqa.models.language_model import LanguageModel
+from kgqa.types import InputError
 
 BATCH_TOKENS = 8192
 Progress = Callable[[Iterable[Any], str, int], Iterable[Any]]
@@ -76,6 +81,31 @@ def log_likelihoods(model: LanguageModel, sentences: Sequence[str], progress: Pr
     return totals
 
 
+def mask_each(ids: Sequence[int], special_tokens: SpecialTokens) -> list[tuple[list[int], int]]:
+    """For every token that is not special, a copy of the row with that token masked, and its index."""
+    if special_tokens.mask is None:
+        raise InputError("the tokenizer has no [MASK]; take a masked language model")
+    copies = []
+    for place, token in enumerate(ids):
+        if token not in special_tokens.all:
+            copies.append(([*ids[:place], special_tokens.mask, *ids[place + 1 :]], place))
+    return copies
+
+
+def mask_share(
+    ids: Sequence[int], special_tokens: SpecialTokens, share: float, seed: int
+) -> tuple[list[int], Tensor]:
+    """The row with a share of its tokens masked, chosen by `seed` alone, and their indices (K,)."""
+    assert special_tokens.mask is not None
+    places = [place for place, token in enumerate(ids) if token not in special_tokens.all]
+    draw = torch.randperm(len(places), generator=torch.Generator().manual_seed(seed))
+    chosen = torch.tensor(places, dtype=torch.long)[draw[: max(1, round(share * len(places)))]].sort().values
+    masked = list(ids)
+    for place in chosen.tolist():
+        masked[place] = special_tokens.mask
+    return masked, chosen
+
+
 def _batches(jobs: Sequence[Any]) -> Iterator[list[Any]]:
     """Rows of like length (they come sorted), about `BATCH_TOKENS` together."""
     batch: list[Any] = []
@@ -86,6 +116,37 @@ def _batches(jobs: Sequence[Any]) -> Iterator[list[Any]]:
         batch.append(job)
     if batch:
         yield batch
+
+
+class MinimalPair(NamedTuple):
+    """Two sentences that differ in one point of grammar."""
+
+    paradigm: str
+    good: str
+    bad: str
+
+
+def read_blimp(data: Path, limit: int | None = None) -> list[MinimalPair]:
+    """BLiMP (Warstadt et al., 2020): 67 paradigms of 1,000 pairs, or the first `limit` of each."""
+    import zstandard
+
+    path = located(data, "blimp/blimp_67x1000.jsonl.tar")
+    taken: dict[str, int] = defaultdict(int)
+    pairs: list[MinimalPair] = []
+    try:
+        with path.open("rb") as raw:
+            stream = zstandard.ZstdDecompressor().stream_reader(raw) if path.suffix == ".zst" else raw
+            with tarfile.open(fileobj=stream, mode="r|") as archive:
+                for member in archive:
+                    file = archive.extractfile(member) if member.name.endswith(".jsonl") else None
+                    for line in file.read().decode("utf-8").splitlines() if file else ():
+                        row = json.loads(line)
+                        if limit is None or taken[row["UID"]] < limit:
+                            taken[row["UID"]] += 1
+                            pairs.append(MinimalPair(row["UID"], row["sentence_good"], row["sentence_bad"]))
+    except (tarfile.TarError, zstandard.ZstdError, ValueError, KeyError) as error:
+        raise InputError(f"{path}: not BLiMP's archive ({error}); fetch it again") from error
+    return pairs
 
 
 def pair_accuracy(model: LanguageModel, pairs: Sequence[MinimalPair], progress: Progress) -> dict[str, float]:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from kgqa.data.corpus.shards import is_held_out, read_documents
-from kgqa.data.datasets.labelled import read_blimp
 from kgqa.data.datasets.load import located
 from kgqa.metrics import over_seeds
 from kgqa.models.language_model import load_language_model
@@ -19,7 +18,7 @@ from kgqa.settings import find_encoder, write_whole
 from kgqa.trainer.finetuning.reader import PretrainedEncoderSettings
 from kgqa.types import InputError
 from training.experiments.finetune import FINETUNES, finetune
-from training.experiments.likelihood import held_out_loss, pair_accuracy
+from training.experiments.likelihood import held_out_loss, pair_accuracy, read_blimp
 
 HELD_OUT = ("stories_children", "mixed_masc", "mixed_gum_ewt", "news_gov_blogs", "howto_science_books")
 """Texts of the held-out loss: their documents that no pretraining run reads."""

@@ -24,8 +24,6 @@ from kgqa.data.files import read_lines
 from kgqa.settings import write_whole
 from kgqa.types import InputError, Triple
 
-# Corpora on disk: uint16 shards of token ids that training maps into memory, with a held-out split.
-
 Item = TypeVar("Item")
 Document = list[str]
 """Sentences (or lines) in order."""

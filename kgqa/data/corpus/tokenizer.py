@@ -13,7 +13,7 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers,
 from kgqa.limits.cancellation import report_panics
 from kgqa.limits.sandbox import SandboxLimits, run_sandboxed
 from kgqa.settings import is_shipped, write_whole
-from kgqa.types import InputError, first_line
+from kgqa.types import InputError, report_damage
 
 PAD, UNK, CLS, SEP, MASK = "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"
 SPECIAL_TOKENS = (PAD, UNK, CLS, SEP, MASK)
@@ -117,30 +117,21 @@ def load_tokenizer(folder: Path) -> Tokenizer:
 
 
 def _read(path: str, content: bytes) -> Tokenizer:
-    try:
-        with report_panics(path, "save it again"):
-            tokenizer = Tokenizer.from_buffer(content)
-            tokenizer.no_padding()
-            tokenizer.no_truncation()
-            return tokenizer
-    except InputError:
-        raise
-    except Exception as error:  # the library raises bare Exception
-        raise InputError(f"{path}: not a tokenizer ({first_line(error)}); save it again") from None
+    with report_damage(f"{path}: not a tokenizer", "save it again"), report_panics(path, "save it again"):
+        tokenizer = Tokenizer.from_buffer(content)
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        return tokenizer
 
 
 def try_tokenizer(content: bytes, path: str) -> None:
     """In a subprocess: tokenize texts of many shapes, alone and in pairs. Raises InputError if the tokenizer fails."""
     tokenizer = _read(path, content)
-    try:
-        with report_panics(path, "save it again"):
-            for text in TEST_TEXTS:
-                tokenizer.encode(text)
-                tokenizer.encode(text, "and this", add_special_tokens=False)
-    except InputError:
-        raise
-    except Exception as error:
-        raise InputError(f"{path}: cannot read a text ({first_line(error)}); save it again") from None
+    again = "save it again"
+    with report_damage(f"{path}: cannot read a text", again), report_panics(path, again):
+        for text in TEST_TEXTS:
+            tokenizer.encode(text)
+            tokenizer.encode(text, "and this", add_special_tokens=False)
 
 
 def check_special_tokens(tokenizer: Tokenizer, folder: Path) -> None:

@@ -17,8 +17,7 @@ from typing import TypedDict
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from kgqa.data.datasets.json_lines import question_of
-from kgqa.data.files import read_text, rows_of
+from kgqa.data.files import read_text
 from kgqa.settings import DATA_SETS, GRAPH_SUITE
 from kgqa.types import InputError, Question
 
@@ -65,7 +64,6 @@ class DataCard(BaseModel):
 
     @property
     def name(self) -> str:
-        """The folder's name."""
         return self.path.parent.name
 
     def files(self) -> dict[Path, DataPart]:
@@ -127,20 +125,6 @@ class KnownHashes(TypedDict, total=False):
     sha256: str
     texts: list[str]
     """Hashes of passages, and of questions without one."""
-
-
-def hashes_of(card: DataCard) -> dict[str, KnownHashes]:
-    """The expected content of `hashes.json`: the files that may not be trained on, by path within the set."""
-    found: dict[str, KnownHashes] = {}
-    for path, part in card.files().items():
-        if part.role == DataUse.TRAIN:
-            continue
-        stored: KnownHashes = {"sha256": file_hash(path)}
-        if path.suffix == ".jsonl":
-            questions = (question_of(row, f"{path}:{number}", "") for number, row in rows_of(path))
-            stored["texts"] = sorted(set(map(text_hash, questions)))
-        found[path.relative_to(card.path.parent).as_posix()] = stored
-    return found
 
 
 def known_hashes(card: DataCard) -> dict[str, KnownHashes]:

@@ -16,8 +16,6 @@ from kgqa.limits.sandbox import SandboxLimits, run_sandboxed
 from kgqa.types import Example, InputError, Passage, Question, Source, Span, first_line
 from kgqa.validation import check_question
 
-# Your own questions with answers from JSON lines.
-
 
 def read_examples(path: Path) -> Iterator[Example]:
     """Questions with answers from JSON lines: `{"id"?, "question", "passage"?, "choices"?}`, with the answer as one of

@@ -1,24 +1,19 @@
-"""Labelled sentences, sentence pairs and tagged words from your own files or published sets, and BLiMP's pairs."""
+"""Labelled sentences, sentence pairs and tagged words from your own files or published sets."""
 
 from __future__ import annotations
 
 import csv
 import difflib
-import json
-import tarfile
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeGuard
+from typing import Any, Literal, TypeGuard
 
 from kgqa.data.datasets.load import DATASETS, located
 from kgqa.data.files import read_lines, rows_of
 from kgqa.types import InputError
-
-# Labelled sentences, sentence pairs and tagged words: your own files, and published sets by name.
 
 TaskType = Literal["sentence", "pair", "tagging", "ending"]
 """Classify a text; classify two texts; tag each word; choose the right ending of a text."""
@@ -211,37 +206,3 @@ LABELLED: dict[str, tuple[TaskType, Read]] = {
     "openbookqa": ("ending", partial(_chosen, "openbookqa")),
 }
 """Name -> type of task, and the reader of its files."""
-
-
-# BLiMP's minimal pairs: one sentence of each is acceptable English.
-
-
-class MinimalPair(NamedTuple):
-    """Two sentences that differ in one point of grammar."""
-
-    paradigm: str
-    good: str
-    bad: str
-
-
-def read_blimp(data: Path, limit: int | None = None) -> list[MinimalPair]:
-    """BLiMP (Warstadt et al., 2020): 67 paradigms of 1,000 pairs, or the first `limit` of each."""
-    import zstandard
-
-    path = located(data, "blimp/blimp_67x1000.jsonl.tar")
-    taken: dict[str, int] = defaultdict(int)
-    pairs: list[MinimalPair] = []
-    try:
-        with path.open("rb") as raw:
-            stream = zstandard.ZstdDecompressor().stream_reader(raw) if path.suffix == ".zst" else raw
-            with tarfile.open(fileobj=stream, mode="r|") as archive:
-                for member in archive:
-                    file = archive.extractfile(member) if member.name.endswith(".jsonl") else None
-                    for line in file.read().decode("utf-8").splitlines() if file else ():
-                        row = json.loads(line)
-                        if limit is None or taken[row["UID"]] < limit:
-                            taken[row["UID"]] += 1
-                            pairs.append(MinimalPair(row["UID"], row["sentence_good"], row["sentence_bad"]))
-    except (tarfile.TarError, zstandard.ZstdError, ValueError, KeyError) as error:
-        raise InputError(f"{path}: not BLiMP's archive ({error}); fetch it again") from error
-    return pairs

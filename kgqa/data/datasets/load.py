@@ -443,11 +443,7 @@ def load_dataset(spec: str, data: Path | None = None) -> Iterator[Example]:
 
 
 def files_of(spec: str) -> list[Path]:
-    """The files that a path or a pattern names.
-
-    Raises:
-        InputError: there are none.
-    """
+    """The files that a path or a pattern names. Raises InputError if there are none."""
     path = Path(spec)
     if any(mark in spec for mark in "*?[") and not path.exists():
         found = sorted(path.parent.glob(path.name))

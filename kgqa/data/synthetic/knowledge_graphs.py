@@ -10,7 +10,7 @@ import random
 import re
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
@@ -83,10 +83,10 @@ def vocabulary() -> tuple[list[RelationTemplate], dict[str, list[str]], dict[str
 class SyntheticGraphMaker:
     """Builds one synthetic graph."""
 
-    def __init__(self, rng: random.Random, more: Sequence[RelationTemplate] = ()) -> None:
+    def __init__(self, rng: random.Random) -> None:
         self.rng = rng
         kinds, self.words, self.names = vocabulary()
-        self.kinds = self._choose([*kinds, *more])
+        self.kinds = self._choose(kinds)
         self.taken: set[str] = set()
         self.things: dict[str, list[str]] = defaultdict(list)
         # the label of each relation in this graph, and whether the graph has its inverse instead
@@ -111,11 +111,11 @@ class SyntheticGraphMaker:
 
     def _graph(self) -> tuple[Triple, ...]:
         """The facts in this graph's labels, and the types of entities if it states them."""
-        triples = [triple for fact in self.facts for triple in self._triples(fact)]
+        triples = [self._triple(fact) for fact in self.facts]
         if self.says_kinds:
-            stated = self._stated()
+            stated = {end for fact in self.facts for end in (fact.head, fact.tail)}
             triples += [
-                Triple(thing, TYPE, self._kind_name(kind))
+                Triple(thing, TYPE, kind)
                 for kind, own in self.things.items()
                 for thing in own
                 if thing in stated
@@ -123,17 +123,10 @@ class SyntheticGraphMaker:
         self.rng.shuffle(triples)
         return tuple(dict.fromkeys(triples))
 
-    def _triples(self, fact: SyntheticFact) -> list[Triple]:
+    def _triple(self, fact: SyntheticFact) -> Triple:
         words, turned = self.wording[id(fact.kind)]
         tail = self.values.get(fact.tail, fact.tail)
-        return [Triple(tail, words, fact.head) if turned else Triple(fact.head, words, tail)]
-
-    def _stated(self) -> set[str]:
-        """Entities and values that occur in a fact."""
-        return {end for fact in self.facts for end in (fact.head, fact.tail)}
-
-    def _kind_name(self, kind: str) -> str:
-        return kind
+        return Triple(tail, words, fact.head) if turned else Triple(fact.head, words, tail)
 
     def _choose(self, kinds: list[RelationTemplate]) -> list[RelationTemplate]:
         """Relations among a few connected types of entities."""
@@ -283,7 +276,7 @@ class SyntheticGraphMaker:
 
     def _wording(self, kind: RelationTemplate, wordings: tuple[str, ...]) -> str:
         """A random wording of a question; half of the time one that shares no word with the graph's relation label."""
-        if id(kind) in self.wording and self.rng.random() < 0.5:
+        if self.rng.random() < 0.5:
             known = _beginnings(self.wording[id(kind)][0])
             wordings = tuple(w for w in wordings if not known & _beginnings(w)) or wordings
         return self.rng.choice(wordings)

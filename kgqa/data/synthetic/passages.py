@@ -27,8 +27,6 @@ from kgqa.data.synthetic.inflection import (
 )
 from kgqa.types import InputError, KnowledgeGraph
 
-# A graph's facts by relation, with labels, as synthetic questions need them (see generate.py).
-
 _TO_DEEDS = ("~UsedFor", "~CapableOf", "~CausesDesire", "~ReceivesAction", "~MotivatedByGoal", "~HasSubevent")
 _OF_EVENTS = ("HasInstrument", "HasSubevent", "MotivatedByGoal", "HasPrerequisite")
 _OF_THINGS = ("IsA", "MadeOf", "PartOf", "HasA")
@@ -44,7 +42,6 @@ class Facts:
     """Facts of a graph by the local name of their relation (the last word of an IRI: `HasInstrument`)."""
 
     def __init__(self, graph: KnowledgeGraph) -> None:
-        """Read the facts of a graph."""
         if graph.entity_count is None:
             raise InputError(f"{graph.name}: an endpoint cannot be read whole; import it first")
         edges = graph.neighbours(np.arange(graph.entity_count, dtype=np.int32))

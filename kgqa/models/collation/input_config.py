@@ -50,11 +50,8 @@ class InputConfig(BaseModel):
 
 
 def input_config_of(card: Mapping[str, Any]) -> InputConfig:
-    """The input configuration in a reader's card; older cards have its values at the top level and in `recipe`.
-
-    Raises:
-        InputError: a value is invalid.
-    """
+    """The input configuration in a reader's card; older cards have its values at the top level and in `recipe`. Raises
+    InputError if one is invalid."""
     recipe = card.get("recipe", {})
     older = {
         "max_nodes": card.get("max_nodes", 100),

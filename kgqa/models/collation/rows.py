@@ -211,11 +211,7 @@ class RowBuilder:
         left: int,
         graph: Subgraph,
     ) -> int:
-        """Append a row with its own copy of the subgraph; returns the row's index.
-
-        Raises:
-            Cancelled: the request was cancelled.
-        """
+        """Append a row with its own copy of the subgraph; returns the row's index."""
         check_cancelled()
         offsets = [(0, 0)] * passage_at + passage.offsets[left : left + max(len(ids) - passage_at - 1, 0)]
         self.ids.append(ids)

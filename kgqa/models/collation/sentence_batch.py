@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import torch
 from tokenizers import Tokenizer
-from torch import Tensor
 
 from kgqa.batch import TokenBatch
 from kgqa.models.collation.rows import padded
@@ -25,16 +23,12 @@ class SpecialTokens:
 
     @property
     def all(self) -> frozenset[int]:
-        """All of them."""
         return frozenset(i for i in (self.start, self.end, self.pad, self.mask) if i is not None)
 
 
 def special_tokens_of(tokenizer: Tokenizer) -> SpecialTokens:
-    """The special tokens, by the names that BERT, XLNet, RoBERTa or GPT-2 give them.
-
-    Raises:
-        InputError: the tokenizer has no start or end token.
-    """
+    """The special tokens, by the names that BERT, XLNet, RoBERTa or GPT-2 give them. Raises InputError if there is no
+    start or end token."""
 
     def first(*names: str) -> int | None:
         return next((i for i in map(tokenizer.token_to_id, names) if i is not None), None)
@@ -74,28 +68,3 @@ def pad_rows(rows: Sequence[tuple[Sequence[int], int]], pad: int) -> TokenBatch:
     mask = padded([[1] * len(ids) for ids, _ in rows], width, 0).bool()
     segments = padded([[0] * begin + [1] * (len(ids) - begin) for ids, begin in rows], width, 0)
     return TokenBatch(padded([ids for ids, _ in rows], width, pad), mask, segments)
-
-
-def mask_each(ids: Sequence[int], special_tokens: SpecialTokens) -> list[tuple[list[int], int]]:
-    """For every token that is not special, a copy of the row with that token masked, and its index."""
-    if special_tokens.mask is None:
-        raise InputError("the tokenizer has no [MASK]; take a masked language model")
-    copies = []
-    for place, token in enumerate(ids):
-        if token not in special_tokens.all:
-            copies.append(([*ids[:place], special_tokens.mask, *ids[place + 1 :]], place))
-    return copies
-
-
-def mask_share(
-    ids: Sequence[int], special_tokens: SpecialTokens, share: float, seed: int
-) -> tuple[list[int], Tensor]:
-    """The row with a share of its tokens masked, chosen by `seed` alone, and their indices (K,)."""
-    assert special_tokens.mask is not None
-    places = [place for place, token in enumerate(ids) if token not in special_tokens.all]
-    draw = torch.randperm(len(places), generator=torch.Generator().manual_seed(seed))
-    chosen = torch.tensor(places, dtype=torch.long)[draw[: max(1, round(share * len(places)))]].sort().values
-    masked = list(ids)
-    for place in chosen.tolist():
-        masked[place] = special_tokens.mask
-    return masked, chosen

@@ -27,7 +27,7 @@ from kgqa.models.pretrained import (
     load_into,
     load_pretrained,
 )
-from kgqa.types import InputError, first_line
+from kgqa.types import report_damage
 
 MPNET_PADDING = 1
 """MPNet's positions start after this id, whatever the padding id of its tokenizer."""
@@ -57,7 +57,7 @@ class BertConfig(BaseModel):
     @property
     def is_mpnet(self) -> bool:
         """Whether it is MPNet: relative positions in the attention, and no segments."""
-        return False
+        return isinstance(self, MpnetConfig)
 
     @property
     def _attn_implementation(self) -> str:
@@ -70,11 +70,6 @@ class MpnetConfig(BertConfig):
 
     model_type: Literal["mpnet"]  # type: ignore[assignment]
     relative_attention_num_buckets: Literal[32] = 32
-
-    @property
-    def is_mpnet(self) -> bool:
-        """Always true."""
-        return True
 
 
 class States(NamedTuple):
@@ -99,16 +94,13 @@ class BertEncoder(nn.Module):
 
     @property
     def device(self) -> torch.device:
-        """Device of its weights."""
         return self.embeddings.word_embeddings.weight.device
 
     @property
     def dtype(self) -> torch.dtype:
-        """Data type of its weights and states."""
         return self.embeddings.word_embeddings.weight.dtype
 
     def get_input_embeddings(self) -> nn.Embedding:
-        """The word embedding table."""
         return self.embeddings.word_embeddings
 
     def forward(
@@ -307,15 +299,11 @@ def new_encoder(folder: Path) -> nn.Module:
 
 def open_encoder(folder: Path) -> Any:
     """The encoder of a folder, in float32 and evaluation mode."""
-    try:
+    with report_damage(f"{folder}: not a whole model", "copy it again", 300):
         if not is_packed(folder, WEIGHTS):  # from any source: the weights may include a language model head
             from transformers import AutoModel
 
             return load_pretrained(AutoModel, folder, dtype=torch.float32)
         encoder = new_encoder(folder)
         load_into(encoder, folder)
-    except InputError:
-        raise
-    except Exception as error:  # damaged weights may fail anywhere
-        raise InputError(f"{folder}: not a whole model ({first_line(error, 300)}); copy it again") from error
     return encoder.eval()

@@ -61,6 +61,14 @@ def additive(seen: Tensor) -> Tensor:
     return torch.zeros(seen.shape, device=seen.device).masked_fill(~seen, -1e4).unsqueeze(1)
 
 
+class _Reached(Exception):
+    """Carries the states (B, T, H) of the last layer needed."""
+
+    def __init__(self, states: Tensor) -> None:
+        super().__init__()
+        self.states = states
+
+
 class LayerwiseEncoder(nn.Module):
     """An encoder with a layer-wise forward pass: `encode`, `summary`, `embedding`, and its sizes.
 
@@ -113,13 +121,26 @@ class LayerwiseEncoder(nn.Module):
             for handle in handles:
                 handle.remove()
 
+    def states_of(self, tokens: TokenBatch, layer: int) -> Tensor:
+        """States (B, T, H) of a layer, counted from 1; the layers above it are not run."""
+
+        def visit(number: int, hidden: Tensor) -> Tensor:
+            if number < layer - 1:
+                return hidden
+            raise _Reached(hidden)
+
+        try:
+            return self.encode(tokens, visit)
+        except _Reached as reached:
+            return reached.states
+
     def inputs(self, tokens: TokenBatch, **instead: Tensor) -> dict[str, Tensor]:
         """The encoder's inputs for `tokens`, (B, T) each; segments only if it has them."""
         inputs: dict[str, Any] = {
             "input_ids": tokens.input_ids,
             "attention_mask": tokens.attention_mask.long(),
+            "token_type_ids": tokens.token_type_ids,
         }
-        inputs |= {"token_type_ids": tokens.token_type_ids}
         if tokens.candidate_index is not None and tokens.position is not None:
             inputs["attention_mask"] = additive(visible(tokens.candidate_index, tokens.attention_mask))
             # a branch at the end of a full row stays on the last position
@@ -171,13 +192,10 @@ class LayerwiseEncoder(nn.Module):
         stack = self._disentangled
         config: Any = self.encoder.config
         distance = positions.unsqueeze(2) - positions.unsqueeze(1)  # (B, T, T)
-        if stack.position_buckets > 0:
-            distance = make_log_bucket_position(
-                distance, stack.position_buckets, stack.max_relative_positions
-            )
-        heads = (
-            distance.long().repeat_interleave(config.num_attention_heads, 0).unsqueeze(0)
-        )  # (1, B * heads, T, T)
+        if (buckets := stack.position_buckets) > 0:
+            distance = make_log_bucket_position(distance, buckets, stack.max_relative_positions)
+        # (1, B * heads, T, T)
+        heads = distance.long().repeat_interleave(config.num_attention_heads, 0).unsqueeze(0)
         seen = {"attention_mask": mask == 0, "relative_pos": heads}
 
         def changed(_module: nn.Module, given: Any, named: dict[str, Any]) -> Any:

@@ -14,7 +14,13 @@ from torch_geometric.utils import softmax, to_dense_batch
 from kgqa.batch import EdgeBatch, GraphBatch, ReasonerOutput
 from kgqa.models.encoders.layerwise import LayerwiseEncoder
 from kgqa.models.reasoners.base import ReasonerSettings
-from kgqa.models.reasoners.gnn import AttentionPooling, GraphReasoner, context_nodes, fact_attention
+from kgqa.models.reasoners.gnn import (
+    AttentionPooling,
+    GraphReasoner,
+    RelationalAttention,
+    context_nodes,
+    fact_attention,
+)
 
 
 class RelationalConv(MessagePassing):  # type: ignore[misc]
@@ -33,21 +39,10 @@ class RelationalConv(MessagePassing):  # type: ignore[misc]
 
     def __init__(self, size: int, num_heads: int, dropout: float) -> None:
         super().__init__(aggr="add", node_dim=0)
-        self.num_heads = num_heads
-        self.head_size = size // num_heads
-        self.norm = nn.LayerNorm(size)
-        self.query = nn.Linear(size, size)
-        self.key_value = nn.Linear(size, 2 * size)
-        self.kind_key_value = nn.Linear(size, 2 * size)
-        self.out = nn.Linear(size, size)
-        self.dropout = nn.Dropout(dropout)
-        self.feed_forward = nn.Sequential(
-            nn.LayerNorm(size),
-            nn.Linear(size, 2 * size),
-            nn.GELU(),
-            nn.Dropout(dropout),
-            nn.Linear(2 * size, size),
-        )
+        self.num_heads, self.head_size = num_heads, size // num_heads
+        layer = RelationalAttention(size, num_heads, dropout, instructed=False)
+        for name, module in layer.named_children():
+            self.add_module(name, module)
 
     def forward(
         self, nodes: Tensor, edges: EdgeBatch, *, node_features: Tensor | None = None

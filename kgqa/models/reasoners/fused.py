@@ -101,7 +101,6 @@ class FusedReasoner(GraphReasoner):
         self.pool_out = nn.Linear(size, self.hidden_size)
 
     def forward(self, layerwise: LayerwiseEncoder, batch: QABatch) -> ReasonerOutput:
-        """Token, summary and node states; attention (E,) as in `fact_attention`."""
         graph = batch.graph
         nodes, edges = self.start(layerwise, graph)
         context = context_nodes(graph)

@@ -17,8 +17,6 @@ from kgqa.models.reader import Reader, save_reader
 from kgqa.objectives.base import LanguageModelling, guessed
 from kgqa.objectives.pretraining.mlm import Masked, gather, hide
 
-# MLM over text with subgraphs, the base of both objectives.
-
 
 class Joint(LanguageModelling):
     """MLM with states that depend on the graph. Subclasses add a loss on the graph.
@@ -143,9 +141,6 @@ def others(graph: GraphBatch, nodes: Tensor) -> Tensor:
     draw = torch.rand(len(nodes), device=nodes.device)
     step = 1 + (draw * (room - 1).clamp(min=0)).long().clamp(max=(room - 2).clamp(min=0))
     return first + (nodes - first + step) % room.clamp(min=1)
-
-
-# Link prediction: predict held-out facts of a subgraph from the text and the other facts.
 
 
 class LinkPrediction(Joint):

@@ -13,7 +13,7 @@ from torch.nn.functional import cross_entropy, one_hot
 from kgqa.batch import Loss, Term, TextBatch
 from kgqa.models.encoders.layerwise import additive, takes_segments
 from kgqa.models.encoders.variants import save_model
-from kgqa.objectives.base import LanguageModelling, following, guessed
+from kgqa.objectives.base import LanguageModelling, following, guessed, tokens_of
 
 SPECIAL_TOKENS = 5
 """Ids below this are never masked and never sampled: `[PAD] [UNK] [CLS] [SEP] [MASK]`."""
@@ -146,7 +146,7 @@ class EnhancedMaskDecoder(nn.Module):
 
     def forward(self, model: Any, input_ids: Tensor, batch: TextBatch) -> Tensor:
         """Decoded states (B, T, H) of a Hugging Face DeBERTa for a masked batch."""
-        mask = torch.ones_like(input_ids) if batch.attention_mask is None else batch.attention_mask.long()
+        mask = tokens_of(batch).long()
         outputs = model(input_ids=input_ids, attention_mask=mask, output_hidden_states=True)
         context = outputs.hidden_states[-2]
         places = torch.arange(input_ids.shape[1], device=input_ids.device)
@@ -197,14 +197,12 @@ class MLM(LanguageModelling):
         self.register_buffer("inside", inside, persistent=False)
 
     def forward(self, batch: TextBatch) -> Loss:
-        """Mean loss of the masked tokens."""
         masked = self.hide(batch)
         decode = self.decoder or states
         hidden = gather(decode(self.encoder, masked.input_ids, batch), masked.positions)
         return Loss.summed({self.term: self.guess_loss(hidden, masked.labels)})
 
     def counts(self, batch: TextBatch) -> dict[str, Tensor | float]:
-        """The number of masked tokens."""
         return {self.term: guessed(self.hide(batch).labels)}
 
     def hide(self, batch: TextBatch) -> Masked:
@@ -228,7 +226,6 @@ class CLM(LanguageModelling):
         return Loss.summed({"clm": self.guess_loss(hidden, following(batch.input_ids, batch.attention_mask))})
 
     def counts(self, batch: TextBatch) -> dict[str, Tensor | float]:
-        """The number of predicted tokens."""
         return {"clm": guessed(following(batch.input_ids, batch.attention_mask))}
 
 
@@ -261,13 +258,11 @@ class PLM(MLM):
     term = "plm"
 
     def forward(self, batch: TextBatch) -> Loss:
-        """Mean loss of the predicted tokens."""
         order = self.order(batch)
         width = batch.input_ids.shape[1]
-        given = torch.ones_like(batch.input_ids) if batch.attention_mask is None else batch.attention_mask
         guessed = self.encoder(
             input_ids=batch.input_ids,
-            attention_mask=given.long(),
+            attention_mask=tokens_of(batch).long(),
             token_type_ids=batch.token_type_ids,
             perm_mask=order.perm_mask,
             target_mapping=one_hot(order.positions, width).to(order.perm_mask.dtype),
@@ -319,7 +314,6 @@ class MPLM(MLM):
     term = "mplm"
 
     def forward(self, batch: TextBatch) -> Loss:
-        """Mean loss of the predicted tokens."""
         from transformers.models.mpnet.modeling_mpnet import create_position_ids_from_input_ids
 
         streams, encoder = self.streams(batch), self.encoder
@@ -345,9 +339,7 @@ class MPLM(MLM):
         guessed = masked.labels >= 0
         # the last predicted token that each sees: itself for a token, the one before it for a query, none for the rest
         last = torch.cat([rank, torch.full_like(place, -1), place - 1], dim=1).unsqueeze(2)  # (B, S, 1)
-        tokens = rank.unsqueeze(1) <= last
-        if batch.attention_mask is not None:
-            tokens = tokens & batch.attention_mask.bool().unsqueeze(1)
+        tokens = (rank.unsqueeze(1) <= last) & tokens_of(batch).unsqueeze(1)
         masks = (place.unsqueeze(1) > last) & guessed.unsqueeze(1)
         hidden = masked.input_ids.gather(1, masked.positions)
         return Streams(
@@ -408,7 +400,6 @@ class MLMWithPairs(MLM):
         return Loss.summed({self.term: mlm, "pair": pair}, pair_accuracy=accuracy)
 
     def counts(self, batch: TextBatch) -> dict[str, Tensor | float]:
-        """The number of masked tokens, and of pairs."""
         return {**super().counts(batch), "pair": float(len(batch.input_ids))}
 
     def start(self, folder: Path) -> None:

@@ -211,7 +211,6 @@ class RTD(LanguageModelling):
         return encoder
 
     def begin_step(self, step: int) -> None:
-        """Update the step number for `warm_steps`."""
         self.steps.fill_(step)
 
     def forward(self, batch: TextBatch) -> Loss:

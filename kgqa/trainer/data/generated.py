@@ -459,12 +459,11 @@ def family_questions(path: Path) -> Iterator[FormQuestion]:
             ) from None
 
 
-def form_examples(seed: int, folder: Path = PRACTICE, families: Path = FAMILIES) -> Iterator[Example]:
+def form_examples(seed: int) -> Iterator[Example]:
     """All practice questions as multiple choice over logical forms, a third of them without the correct one."""
     rng = random.Random(seed)
-    for question in chain(
-        practice_questions(folder), *map(family_questions, sorted(families.glob("*.jsonl")))
-    ):
+    families = map(family_questions, sorted(FAMILIES.glob("*.jsonl")))
+    for question in chain(practice_questions(PRACTICE), *families):
         yield question.example(rng, NEGATIVES, ABSENT)
 
 

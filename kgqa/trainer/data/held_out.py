@@ -31,8 +31,6 @@ from kgqa.settings import ROOT
 from kgqa.trainer.loop import seed_everything
 from kgqa.types import Candidate, Example, InputError, Question, Source
 
-# Held-out questions: their selection, and the evaluation of a reader on them during training.
-
 PARTS = 10_000
 READERS = frozenset(
     {"loss", "accuracy", "accuracy_choice", "accuracy_passage", "accuracy_knowledge", "accuracy_verdict"}
@@ -46,6 +44,14 @@ def is_held_out(question: Question, share: float) -> bool:
     passage = question.passage
     text = (passage and (passage.made_of or passage.text).strip()) or question.text
     return zlib.crc32(text.encode()) % PARTS < share * PARTS
+
+
+def split_held_out(examples: Iterable[Example], share: float) -> tuple[list[Example], list[Example]]:
+    """The examples to train on, and those held out."""
+    sides: tuple[list[Example], list[Example]] = ([], [])
+    for example in examples:
+        sides[is_held_out(example.question, share)].append(example)
+    return sides
 
 
 def measure(reader: Reader, batches: Iterable[Collated]) -> dict[str, float]:
@@ -147,19 +153,16 @@ class LeakageGuard:
     """Rejects data whose data card does not allow the intended use.
 
     Args:
-        allowed: roles of data that may be used.
-        cards: by default those of the project; a card in the folder of a data file counts as well.
+        allowed: roles of data that may be used by the cards of the project, and those in the folder of a data file.
     """
 
-    def __init__(
-        self, allowed: Collection[DataUse] = (DataUse.TRAIN,), cards: Iterable[DataCard] | None = None
-    ) -> None:
+    def __init__(self, allowed: Collection[DataUse] = (DataUse.TRAIN,)) -> None:
         self.allowed = allowed
         self.names: dict[str, Restriction] = {}
         self.files: dict[str, Restriction] = {}
         self.texts: dict[str, Restriction] = {}
         self._read: set[Path] = set()
-        for card in shipped_cards() if cards is None else cards:
+        for card in shipped_cards():
             self._add(card)
 
     def _add(self, card: DataCard) -> None:

@@ -22,7 +22,7 @@ from kgqa.models.pretrained import write_card
 from kgqa.models.reader import read_card
 from kgqa.settings import write_whole
 from kgqa.trainer.checkpoint import FILE
-from kgqa.trainer.data.held_out import is_held_out
+from kgqa.trainer.data.held_out import split_held_out
 from kgqa.trainer.finetuning.reader import ReaderRecipe, train_reader
 from kgqa.trainer.loop import TrainResult
 from kgqa.trainer.recipe import checked_recipe
@@ -263,10 +263,8 @@ def own_recipe(
 
 def split_rows(recipe: ReaderRecipe) -> tuple[list[Example], list[Example]]:
     """The training rows of a recipe, and the held-out ones."""
-    sides: tuple[list[Example], list[Example]] = ([], [])
-    for example in chain.from_iterable(load_dataset(settings.name) for settings in recipe.data):
-        sides[is_held_out(example.question, recipe.held_out)].append(example)
-    kept, held = sides
+    examples = chain.from_iterable(load_dataset(settings.name) for settings in recipe.data)
+    kept, held = split_held_out(examples, recipe.held_out)
     if len(kept) < MIN_ROWS or not held:
         raise InputError(
             f"{recipe.data[0].name}: {len(kept)} training rows and {len(held)} held-out rows are too few; "

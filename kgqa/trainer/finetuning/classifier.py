@@ -103,7 +103,6 @@ class LabelledBatches(Batches):
         self._order = lru_cache(1)(self._drawn)
 
     def __getitem__(self, step: int) -> TaskBatch:
-        """The examples of a step."""
         epoch, turn = divmod(step, self.steps_per_epoch)
         return self.encode([self.rows[n] for n in self._order(epoch)[turn].tolist()])
 

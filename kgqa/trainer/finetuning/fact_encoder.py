@@ -21,7 +21,7 @@ from kgqa.objectives.base import Batches
 from kgqa.objectives.finetuning import Contrastive, FactBatch
 from kgqa.settings import expanded
 from kgqa.trainer.checkpoint import claim, export_best, questions_hash, weights_of
-from kgqa.trainer.data.held_out import LeakageGuard, held_out_loss, is_held_out
+from kgqa.trainer.data.held_out import LeakageGuard, held_out_loss, split_held_out
 from kgqa.trainer.finetuning.reader import PretrainedEncoderSettings, load_encoder
 from kgqa.trainer.loop import TrainResult, check_measured, train
 from kgqa.trainer.recipe import RecipePath, Settings, TrainerSettings
@@ -115,19 +115,13 @@ class FactBatches(Batches):
         settings: RetrieverSettings,
         seed: int,
     ) -> None:
-        self.rows, self.fact_texts, self.reads, self.settings, self.seed = (
-            rows,
-            fact_texts,
-            reads,
-            settings,
-            seed,
-        )
+        self.rows, self.fact_texts, self.reads = rows, fact_texts, reads
+        self.settings, self.seed = settings, seed
         edges = graph.edges()
         self.ends = np.stack([edges.head, edges.tail], axis=1)
         self.steps_per_epoch = -(-len(rows) // self.settings.batch_questions)
 
     def __getitem__(self, step: int) -> FactBatch:
-        """The questions of a step."""
         size = self.settings.batch_questions
         epoch, turn = divmod(step, self.steps_per_epoch)
         order = np.random.default_rng([self.seed, epoch]).permutation(len(self.rows))
@@ -168,9 +162,7 @@ def train_retriever(recipe: RetrieverRecipe, folder: Path) -> TrainResult:
             for at in range(0, len(fact_texts), _AT_ONCE)
         ]
     )
-    sides: tuple[list[Example], list[Example]] = ([], [])
-    for example in examples:
-        sides[is_held_out(example.question, recipe.held_out)].append(example)
+    sides = split_held_out(examples, recipe.held_out)
     rows, held = (mine(side, graph, facts, reads, settings) for side in sides)
     if not rows:
         raise InputError(

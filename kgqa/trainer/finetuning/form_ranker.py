@@ -72,17 +72,14 @@ class FormRanking(Objective):
 
     @property
     def encoder(self) -> nn.Module:
-        """The adapted encoder."""
         return self.reader.encoder
 
     def forward(self, batch: QABatch) -> Loss:
-        """Mean loss of a batch of questions."""
         total, count = self.reader.choice.loss(self.reader(batch).choice, batch)
         mean = total / max(count, 1)
         return Loss.of(mean, choice=mean)
 
     def export(self, folder: Path) -> None:
-        """Write the adapter only."""
         save_adapter(self.reader, folder)
 
 

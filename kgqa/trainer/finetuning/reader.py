@@ -22,8 +22,8 @@ from kgqa.graph.storage.store import GraphStore
 from kgqa.models.collation.collate import Collator
 from kgqa.models.collation.input_config import InputConfig
 from kgqa.models.dense_retrieval import FactEncoder
-from kgqa.models.encoders.attention import use_same_precision
 from kgqa.models.encoders.layerwise import LayerwiseEncoder
+from kgqa.models.encoders.variants import use_same_precision
 from kgqa.models.entity_vectors import FILE as ENTITIES
 from kgqa.models.entity_vectors import load_entities
 from kgqa.models.fact_map import MappedEncoder
@@ -58,8 +58,6 @@ from kgqa.trainer.data.mixture import (
 from kgqa.trainer.loop import TrainResult, check_measured, train
 from kgqa.trainer.recipe import RecipePath, Settings, TrainerSettings
 from kgqa.types import Example, InputError, Subgraph
-
-# The recipe of a reader for `kgqa train`.
 
 
 class PretrainedEncoderSettings(Settings):

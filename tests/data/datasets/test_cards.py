@@ -8,12 +8,12 @@ from kgqa.data.datasets.cards import (
     HASHES,
     DataUse,
     card_above,
-    hashes_of,
     known_hashes,
     read_card,
     text_hash,
 )
 from kgqa.types import InputError, Passage, Question
+from training.data_cards import hashes_of
 
 TEXT = """about = "two files"
 licence = "CC BY 4.0"

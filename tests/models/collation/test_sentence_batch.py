@@ -1,11 +1,8 @@
 import pytest
-import torch
 from tokenizers import Tokenizer, models
 
 from kgqa.models.collation.sentence_batch import (
     SpecialTokens,
-    mask_each,
-    mask_share,
     pad_rows,
     sentence_ids,
     special_tokens_of,
@@ -45,20 +42,3 @@ def test_rows_are_padded_and_segments_marked() -> None:
     assert batch.input_ids.tolist() == [[2, 9, 3, 8, 3], [2, 7, 3, 0, 0]]
     assert batch.token_type_ids.tolist() == [[0, 0, 0, 1, 1], [0] * 5]
     assert batch.attention_mask.sum(1).tolist() == [5, 3]
-
-
-def test_masks_are_decided_by_the_seed_alone() -> None:
-    special_tokens = SpecialTokens(2, 3, 0, 4)
-    ids = [2, *range(10, 30), 3]
-    masked, places = mask_share(ids, special_tokens, 0.15, seed=5)
-    again, same = mask_share(ids, special_tokens, 0.15, seed=5)
-    assert masked == again and torch.equal(places, same) and len(places) == 3
-    assert [masked[p] for p in places.tolist()] == [4] * 3 and masked[0] == 2
-    assert not torch.equal(places, mask_share(ids, special_tokens, 0.15, seed=6)[1])
-
-
-def test_each_token_is_masked_once() -> None:
-    special_tokens = SpecialTokens(2, 3, 0, 4)
-    assert mask_each([2, 9, 8, 3], special_tokens) == [([2, 4, 8, 3], 1), ([2, 9, 4, 3], 2)]
-    with pytest.raises(InputError, match="masked language model"):
-        mask_each([2, 9, 3], SpecialTokens(2, 3, 0, None))

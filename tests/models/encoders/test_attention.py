@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from transformers import BertConfig, BertModel, MPNetConfig, MPNetModel
 
-from kgqa.models.encoders.attention import NAME, use_same_precision
+from kgqa.models.encoders.variants import SAME_PRECISION, use_same_precision
 
 
 def test_states_and_gradients_are_those_of_eager_attention() -> None:
@@ -22,7 +22,7 @@ def test_states_and_gradients_are_those_of_eager_attention() -> None:
         states.append(encoder(**tokens).last_hidden_state)
         states[-1][tokens["attention_mask"].bool()].square().sum().backward()
         gradients.append(encoder.embeddings.word_embeddings.weight.grad.clone())
-    assert encoder.config._attn_implementation == NAME
+    assert encoder.config._attn_implementation == SAME_PRECISION
     torch.testing.assert_close(*states)
     torch.testing.assert_close(*gradients)
     with torch.autocast("cpu", torch.bfloat16):
@@ -36,4 +36,4 @@ def test_an_encoder_with_attention_of_its_own_is_left_as_it_is() -> None:
         MPNetConfig(vocab_size=50, hidden_size=16, num_hidden_layers=1, num_attention_heads=2)
     )
     use_same_precision(encoder)
-    assert encoder.config._attn_implementation != NAME
+    assert encoder.config._attn_implementation != SAME_PRECISION

@@ -10,7 +10,7 @@ from kgqa.data.datasets.load import load_dataset
 from kgqa.graph.load import open_graph
 from kgqa.models.dense_retrieval import FactEncoder, verbalize_facts
 from kgqa.models.encoders.variants import save_model
-from kgqa.trainer.finetuning import fact_encoder as fact_encoder_module
+from kgqa.trainer.data import held_out
 from kgqa.trainer.finetuning.fact_encoder import RetrieverRecipe, RetrieverSettings, mine, train_retriever
 from kgqa.types import InputError
 
@@ -79,7 +79,7 @@ def test_it_is_trained_and_can_be_named(here: Path) -> None:
 
 def test_the_best_by_what_is_held_out_is_exported(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        fact_encoder_module,
+        held_out,
         "is_held_out",
         lambda question, share: share > 0 and "bee" in question.passage_text,
     )
