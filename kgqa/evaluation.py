@@ -302,7 +302,7 @@ def calibrate(answerer: Answerer, examples: Sequence[Example]) -> dict[str, Any]
     shares = (given.graph_free_weight,) if closed_world else SHARES
     fitted = [_fit(answerer, examples, asked, share) for share in shares]
     with_choices = np.array([example.source is Source.CHOICE for example in examples])
-    right = np.array([_judged(examples, answers) for _, answers in fitted])  # (weights, questions)
+    right = np.array([_right(examples, answers) for _, answers in fitted])  # (weights, questions)
     best = int(right[:, ~with_choices].sum(1).argmax())
     best_of_choices = int(right[:, with_choices].sum(1).argmax()) if with_choices.any() else best
     answer_type = fitted[best][0]
@@ -342,11 +342,6 @@ def _fit(
     return fitted, [in_english(answer) for answer in answer_all(answerer.answer_many, examples)]
 
 
-def _judged(examples: Sequence[Example], answers: Sequence[Answer]) -> NDArray[np.bool_]:
-    pairs = zip(examples, answers, strict=True)
-    return np.array([is_correct(example, answer.best, normalise) for example, answer in pairs])
-
-
 def fit_answer_type(scores: Tensor, right: Tensor) -> tuple[float, tuple[float, ...]]:
     """Scale and biases of the answer-type classifier: (a, b) of softmax(a * scores + b), by maximum likelihood.
 
@@ -380,7 +375,7 @@ def fit_calibration(examples: Sequence[Example], answers: Sequence[Answer]) -> d
         scores.append(whole_probability(best, answer.candidates) if best else answer.confidence)
     if len(scores) < 30:
         return {}
-    return dict.fromkeys(sorted(sorts), fit_platt(np.array(scores), _judged(examples, answers).astype(float)))
+    return dict.fromkeys(sorted(sorts), fit_platt(np.array(scores), np.array(_right(examples, answers))))
 
 
 def fit_platt(score: NDArray[np.float64], right: NDArray[np.float64]) -> tuple[float, float]:

@@ -32,7 +32,7 @@ from kgqa.settings import (
     taken,
     write_whole,
 )
-from kgqa.types import InputError, Passage, Question, first_line, printable
+from kgqa.types import InputError, Question, first_line, printable
 from kgqa.validation import check_question
 
 # Output files. Answers are collected in a part file next to the output, or in the cache for a URL; when complete, it
@@ -188,10 +188,13 @@ def _checked(output: Output, file: IO[bytes], questions: Sequence[Question], run
     return count
 
 
-def _parquet_rows(file: IO[bytes]) -> Iterator[dict[str, Any]]:
+def _parquet_rows(file: IO[bytes], wanted: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
+    """The rows of a file: all their columns, or those of `wanted` that are there."""
     import pyarrow.parquet
 
-    for batch in pyarrow.parquet.ParquetFile(file).iter_batches(1_000):
+    table = pyarrow.parquet.ParquetFile(file)
+    columns = [name for name in wanted if name in table.schema_arrow.names] if wanted else None
+    for batch in table.iter_batches(1_000, columns=columns):
         yield from batch.to_pylist()
 
 
@@ -396,19 +399,18 @@ def _lines(name: str) -> Iterator[bytes]:
             if not name.endswith(".parquet"):
                 yield from iter(lambda: file.readline(MAX_LINE_BYTES + 1), b"")
                 return
-            import pyarrow.parquet
-
-            table = pyarrow.parquet.ParquetFile(file)
-            columns = [name for name in ASKED if name in table.schema_arrow.names]
-            for rows in table.iter_batches(1_000, columns=columns):
-                for row in rows.to_pylist():
-                    yield json.dumps(
-                        {k: v for k, v in row.items() if v is not None}, default=_json_default
-                    ).encode()
+            for row in _parquet_rows(file, ASKED):
+                kept = {name: value for name, value in row.items() if value is not None}
+                yield json.dumps(kept, default=_as_text).encode()
     except (OSError, ValueError, TypeError, ImportError) as error:
         raise InputError(
             f"{name}: cannot be read ({first_line(error)}); check the URL and the format"
         ) from None
+
+
+def _as_text(value: object) -> str:
+    """A date, a decimal or bytes."""
+    return value.decode() if isinstance(value, bytes) else str(value)
 
 
 def _opened(name: str) -> Any:
@@ -418,11 +420,6 @@ def _opened(name: str) -> Any:
     import fsspec
 
     return fsspec.open(name, "rb")
-
-
-def _json_default(value: object) -> str:
-    """A date, a decimal or bytes as text."""
-    return value.decode() if isinstance(value, bytes) else str(value)
 
 
 def _question(line: bytes, where: str, number: int) -> Question | None:
@@ -449,7 +446,7 @@ def _question(line: bytes, where: str, number: int) -> Question | None:
         raise InputError(f'{where}: "passage" is not a string')
     if not isinstance(name, (str, int)) or len(str(name)) > MAX_ID_CHARACTERS:
         raise InputError(f'{where}: "id" is not a string or number of at most {MAX_ID_CHARACTERS} characters')
-    question = Question(row["question"], tuple(choices), Passage(passage) if passage else None, id=str(name))
+    question = Question(row["question"], choices, passage, str(name))
     try:
         check_question(question)
     except InputError as error:

@@ -102,8 +102,7 @@ class QuestionBody(RequestBody):
 
     def as_question(self) -> Question:
         """Convert to a `Question`."""
-        passage = Passage(self.passage) if self.passage else None
-        return Question(self.question, tuple(self.choices), passage, self.id)
+        return Question(self.question, self.choices, self.passage, self.id)
 
 
 class QuestionsBody(RequestBody):

@@ -10,7 +10,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
-from kgqa.graph.formats.rdf import read_rdf_text
+from kgqa.graph.formats.rdf import MAX_TEXT, read_rdf_text
 from kgqa.graph.formats.source_files import UNSTATED, Batch, Tally, batches, numbered_lines
 from kgqa.graph.formats.tsv import columns_named, fact_of
 from kgqa.graph.formats.vocabulary import RDF
@@ -18,8 +18,6 @@ from kgqa.graph.linking.label_keys import BOOLEAN, XSD, literal_name
 from kgqa.graph.linking.normalize import lemma, split_words
 from kgqa.types import InputError, Label, Triple
 
-MAX_TEXT = 120
-"""Maximum length of a cell, in characters; longer texts are not plausible answers."""
 _TRUTHS = {spelt: truth for truth in ("true", "false") for spelt in (truth, truth.title(), truth.upper())}
 _TRUTHS |= {
     spelt: truth for word, truth in (("yes", "true"), ("no", "false")) for spelt in (word, word.title())
