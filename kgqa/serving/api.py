@@ -425,9 +425,7 @@ class Service:
         try:
             while not (await asyncio.wait({inner}, timeout=_POLL_S))[0]:
                 if time.monotonic() > until:
-                    raise Cancelled(
-                        "the question took too long; ask about a shorter passage, or with fewer choices"
-                    )
+                    raise Cancelled
                 if await request.is_disconnected():
                     raise HTTPException(499, "the caller has disconnected")
             return inner.result()

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
-from kgqa.limits.encoding import encoding_of
+from kgqa.data.files import encoding_of
 from kgqa.types import InputError, Label, Relation, Triple
 
 # Bytes of a source file, decompressed and checked for content that no graph file has.

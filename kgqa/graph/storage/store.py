@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from kgqa.graph.formats import SUFFIXES
 from kgqa.graph.formats.source_files import bare_suffix
 from kgqa.graph.linking.label_keys import PART, default_label, hash_keys, keys_of, plain_key
-from kgqa.graph.storage.layout import ARRAYS, FOREIGN, MANIFEST, described, read_manifest
+from kgqa.graph.storage.layout import ARRAYS, FOREIGN, MANIFEST, damage, described, read_manifest
 from kgqa.graph.storage.writer import write_store
 from kgqa.types import DamagedError, Edges, InputError, Ints, Label, Relation, Triple
 
@@ -184,10 +184,7 @@ class GraphStore:
         try:
             return cls(manifest, Columns(folder, manifest, mapped, in_memory, remedy), mapped)
         except (OSError, KeyError, TypeError, AttributeError) as error:
-            message = (
-                f"no {error} in it" if isinstance(error, KeyError) else getattr(error, "strerror", 0) or error
-            )
-            raise InputError(f"{folder}: damaged ({message}); {remedy}") from None
+            raise InputError(f"{folder}: damaged ({damage(error)}); {remedy}") from None
 
     @classmethod
     def from_triples(
