@@ -5,8 +5,8 @@ from __future__ import annotations
 import difflib
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 from urllib.request import OpenerDirector
@@ -178,18 +178,12 @@ def _stored(folder: Path) -> GraphStore | None:
         return None
 
 
-@contextmanager
-def _locked(name: str) -> Iterator[None]:
+def _locked(name: str) -> AbstractContextManager[object]:
     """One process compiles a file; others that open it meanwhile wait, and do not replace what is being read."""
     from filelock import FileLock  # here, since most graphs are compiled already, and it takes 0.15 s
 
     place = cache_folder("locks") / f"{name}.lock"
-    lock = FileLock(place)
     try:
-        lock.acquire()
+        return FileLock(place).acquire()
     except OSError as error:
         raise InputError(f"{place}: cannot write here ({error.strerror}); set XDG_CACHE_HOME") from None
-    try:
-        yield
-    finally:
-        lock.release()

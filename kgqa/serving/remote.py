@@ -62,28 +62,16 @@ class Client:
         self.named = {name: value for name, value in (("model", model), ("graph", graph)) if value}
 
     def answer(self, question: str, passage: str = "", choices: Sequence[str] = ()) -> dict[str, Any]:
-        """The answer to a question, as `kgqa ask --json` prints it.
-
-        Raises:
-            InputError: as `post`.
-        """
+        """The answer to a question, as `kgqa ask --json` prints it."""
         return self.post("/v1/answer", self._asked(question, passage, choices))
 
     def answers(self, questions: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        """The answers to several questions, in order; each question is a dictionary as in the input of `kgqa predict`.
-
-        Raises:
-            InputError: as `post`.
-        """
+        """The answers to several questions, in order, each a dictionary as in the input of `kgqa predict`."""
         found = self.post("/v1/answers", {"questions": [{**self.named, **asked} for asked in questions]})
         return list(found["answers"])
 
     def explain(self, question: str, passage: str = "", choices: Sequence[str] = ()) -> dict[str, Any]:
-        """The answer, with the leave-one-out attribution of the facts near it (`attributions`).
-
-        Raises:
-            InputError: as `post`.
-        """
+        """The answer, with the leave-one-out attribution of the facts near it (`attributions`)."""
         return self.post("/v1/explain", self._asked(question, passage, choices))
 
     def what_if(
@@ -95,11 +83,7 @@ class Client:
         add: Sequence[dict[str, str]] = (),
         strike: Sequence[dict[str, str]] = (),
     ) -> dict[str, Any]:
-        """The answers `before` and `after` adding or removing facts (head, relation, tail).
-
-        Raises:
-            InputError: as `post`.
-        """
+        """The answers `before` and `after` adding or removing facts (head, relation, tail)."""
         asked = self._asked(question, passage, choices)
         return self.post("/v1/what-if", {**asked, "add": list(add), "strike": list(strike)})
 
@@ -107,11 +91,7 @@ class Client:
         return {**self.named, "question": question, "passage": passage or None, "choices": list(choices)}
 
     def get(self, path: str) -> dict[str, Any]:
-        """The JSON response of a GET request, such as `/v1/graphs`.
-
-        Raises:
-            InputError: as `post`.
-        """
+        """The JSON response of a GET request, such as `/v1/graphs`."""
         return self._asking(path, None)
 
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:

@@ -205,13 +205,11 @@ class TimedSecureConnection(http.client.HTTPSConnection, TimedConnection):
 
 
 class TimedHTTP(urllib.request.HTTPHandler):
-    """Opens URLs with `connection`."""
-
-    connection: type[http.client.HTTPConnection] = TimedConnection
+    """Opens URLs over timed connections."""
 
     def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
         """The answer."""
-        return self.do_open(self.connection, req)
+        return self.do_open(TimedConnection, req)
 
 
 class BriefRedirects(urllib.request.HTTPRedirectHandler):
@@ -238,11 +236,9 @@ class BriefRedirects(urllib.request.HTTPRedirectHandler):
 class TimedHTTPS(urllib.request.HTTPSHandler):
     """The same over TLS."""
 
-    connection: type[http.client.HTTPSConnection] = TimedSecureConnection
-
     def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
         """The answer."""
-        return self.do_open(self.connection, req)
+        return self.do_open(TimedSecureConnection, req)
 
 
 class Endpoint:

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,7 @@ def read_csv(path: Path, tally: Tally, identifier: str = "") -> Iterator[Triple 
     lines = (line for _, line in numbered_lines(path, "utf-8-sig"))
     first = next(lines, "")
     separator = max(_SEPARATORS, key=first.count)
-    reader = csv.reader(_after(first, lines), delimiter=separator, skipinitialspace=True)
+    reader = csv.reader(chain([first], lines), delimiter=separator, skipinitialspace=True)
     try:
         header = next(reader, [])
         rows = [(reader.line_num, row) for row in reader if any(map(str.strip, row))]
@@ -183,11 +184,6 @@ def cell_name(value: Any) -> str:
     if isinstance(value, date):
         return literal_name(value.isoformat(), datatype=f"{XSD}date")
     return " ".join(str(value).split())
-
-
-def _after(first: str, lines: Iterable[str]) -> Iterator[str]:
-    yield first
-    yield from lines
 
 
 def _is_number(cell: Any) -> bool:
