@@ -112,11 +112,6 @@ def _type_facts(graph: GraphStore) -> tuple[Ints, Ints]:
     return edges.head[rows], edges.tail[rows]
 
 
-def suggest_questions(graph: KnowledgeGraph, count: int = 3, wording: Wording | None = None) -> list[str]:
-    """The questions of `samples`, without answers."""
-    return [question for question, _ in samples(graph, count, wording)]
-
-
 def samples(graph: KnowledgeGraph, count: int = 3, wording: Wording | None = None) -> list[tuple[str, str]]:
     """Suggested questions with their answers, one for each of the most frequent relations, then another for each until
     there are enough; empty for an endpoint.

@@ -206,17 +206,13 @@ def read_rdf(path: Path, tally: Tally, syntax: str, prefix: str) -> Iterator[Bat
     form = FORMATS[syntax]
     if form == "RDF_XML":
         check_markup(path)
-    reader = RdfReader(tally, prefix)
     content = with_context(path) if form == "JSON_LD" else None
-    yield from reader.quads(_parse(path, form, content))
-    yield from reader.rest()
+    yield from RdfReader(tally, prefix).quads(_parse(path, form, content))
 
 
 def read_rdf_text(content: bytes, tally: Tally) -> Iterator[Batch]:
     """Facts and labels of N-Quads in memory. Raises `InputError` if they are invalid."""
-    reader = RdfReader(tally, "")
-    yield from reader.quads(_parse(Path("graph.nq"), "N_QUADS", content))
-    yield from reader.rest()
+    yield from RdfReader(tally, "").quads(_parse(Path("graph.nq"), "N_QUADS", content))
 
 
 def _parse(path: Path, form: str, content: bytes | None) -> Iterator[list[Any]]:
@@ -271,7 +267,7 @@ class RdfReader:
         self.structures = Structures(tally.skipped)
 
     def quads(self, parts: Iterable[list[Any]]) -> Iterator[Batch]:
-        """Process statements; yields a batch whenever enough facts or labels have been collected."""
+        """Process all statements; yields a batch whenever enough facts or labels have been collected."""
         from pyoxigraph import DefaultGraph, NamedNode
 
         fact, reified = self.facts.get, self.structures.reified
@@ -297,6 +293,15 @@ class RdfReader:
                     self.odd(subject, predicate.value, value, where)
             if len(heads) >= BATCH or len(self.batch.labels) >= BATCH:
                 yield self.flush()
+        for found in self.structures.facts():  # which are only complete at the end
+            self.fact(*found)
+            if len(self.batch.heads) >= BATCH:
+                yield self.flush()
+        self.batch.labels.extend(self.structures.labels())
+        for name, other in self.structures.inverses.items():
+            self.tally.inverses[name] = other
+            self.tally.inverses.setdefault(other, name)
+        yield self.flush()
 
     def role(self, relation: str) -> PropertyRole:
         """Role of a relation, cached."""
@@ -448,15 +453,3 @@ class RdfReader:
             self.structures.loose.append(GraphFact(head, relation, tail, UNSTATED, graph))
         else:
             self.fact(head, relation, tail, UNSTATED, graph)
-
-    def rest(self) -> Iterator[Batch]:
-        """Facts of structures, which are only complete at the end of the file."""
-        for fact in self.structures.facts():
-            self.fact(*fact)
-            if len(self.batch.heads) >= BATCH:
-                yield self.flush()
-        self.batch.labels.extend(self.structures.labels())
-        for relation, other in self.structures.inverses.items():
-            self.tally.inverses[relation] = other
-            self.tally.inverses.setdefault(other, relation)
-        yield self.flush()

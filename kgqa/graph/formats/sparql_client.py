@@ -44,9 +44,8 @@ def read_endpoint(
     """
     endpoint = Endpoint(source) if isinstance(source, str) else source
     pattern = _DEFAULT if endpoint.graphs else _EVERYWHERE
-    reader = RdfReader(tally, prefix)
-    yield from reader.quads(_whole(endpoint, pattern) if whole else _quads(endpoint, pattern, page))
-    yield from reader.rest()
+    parts = _whole(endpoint, pattern) if whole else _quads(endpoint, pattern, page)
+    yield from RdfReader(tally, prefix).quads(parts)
 
 
 def is_small(endpoint: Endpoint) -> bool:
