@@ -65,7 +65,8 @@ def near_duplicates(
     if not measured or not trained:
         return
     vectorizer = TfidfVectorizer(tokenizer=_content_words, token_pattern=None, binary=True, norm=None)
-    words = vectorizer.fit_transform([_text(example) for example in (*measured, *trained)]).astype(np.float32)
+    asked = [example.question for example in (*measured, *trained)]
+    words = vectorizer.fit_transform([f"{one.passage_text} {one.text}" for one in asked]).astype(np.float32)
     weight = np.asarray(words.sum(axis=1)).ravel()
     words.data **= 0.5  # so that a product of two rows is the summed weight of their common words
     others, least_weight = words[len(measured) :].T.tocsr(), least * weight[len(measured) :]
@@ -84,10 +85,6 @@ def near_duplicates(
 def _content_words(text: str) -> list[str]:
     found = _WORD.findall(text.casefold())
     return [_lemma(word) for word in found if word not in STOP_WORDS]
-
-
-def _text(example: Example) -> str:
-    return f"{example.question.passage_text} {example.question.text}"
 
 
 def _answers(example: Example) -> set[str]:

@@ -61,7 +61,6 @@ FORGOTTEN = (
 
 
 def page() -> None:
-    """The page."""
     read_link()
     if st.session_state.get("asked", False):
         ask()

@@ -44,7 +44,6 @@ def lens(folder: str) -> Lens:
 
 
 def page() -> None:
-    """The page."""
     st.title(say("learn"), anchor=False)
     guided_tour()
     in_words()

@@ -184,7 +184,6 @@ class SparqlGraph:
         return []
 
     def facts_among(self, entities: Ints, others: Ints, limit: int | None = None) -> Edges:
-        """Facts of `neighbours(entities, limit)` with both head and tail in `others`."""
         edges = self.neighbours(entities, limit)
         inside = np.isin(edges.head, others) & np.isin(edges.tail, others)
         return take(edges, inside)

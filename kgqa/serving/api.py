@@ -101,7 +101,6 @@ class QuestionBody(RequestBody):
     graph: str = Field("", max_length=2_000, description="One of /v1/graphs; default: the first.")
 
     def as_question(self) -> Question:
-        """Convert to a `Question`."""
         return Question(self.question, self.choices, self.passage, self.id)
 
 
@@ -341,7 +340,6 @@ class Service:
         return thread
 
     def observe(self, path: str, status: int, seconds: float) -> None:
-        """Count a request."""
         self.requests.labels(path, str(status)).inc()
         self.seconds.labels(path).observe(seconds)
 

@@ -183,7 +183,6 @@ class TimedResponse(http.client.HTTPResponse):
         self._late.start()
 
     def close(self) -> None:
-        """Close the response and cancel the deadline."""
         self._late.cancel()
         super().close()
 
@@ -207,7 +206,6 @@ class TimedHTTP(urllib.request.HTTPHandler):
     """Opens URLs over timed connections."""
 
     def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-        """The answer."""
         return self.do_open(TimedConnection, req)
 
 
@@ -224,7 +222,6 @@ class BriefRedirects(urllib.request.HTTPRedirectHandler):
         msg: str,
         headers: http.client.HTTPMessage,
     ) -> Any:
-        """The response of the redirect's target."""
         fp.close()
         if urllib.parse.urlsplit(headers.get("location", "")).scheme in ("http", "https", ""):
             return super().http_error_302(req, fp, code, msg, headers)
@@ -236,7 +233,6 @@ class TimedHTTPS(urllib.request.HTTPSHandler):
     """The same over TLS."""
 
     def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-        """The answer."""
         return self.do_open(TimedSecureConnection, req)
 
 

@@ -326,14 +326,12 @@ class GraphStore:
         return [Label(name, *label) for label in zip(texts, languages, preferred, strict=True)]
 
     def names(self, entities: Ints) -> list[str]:
-        """IRI or name of each entity."""
         ids = np.asarray(entities, dtype=np.int64)
         found = _strings(self._a["name_text"].data, self._a["name_offsets"], ids)
         self._mapped.check()
         return found
 
     def degrees(self, entities: Ints) -> Ints:
-        """Number of facts of each entity."""
         ids = np.asarray(entities, dtype=np.int64)
         out, into = self._a["out_pointer"], self._a["in_pointer"]
         counts: Ints = (out[ids + 1] - out[ids] + into[ids + 1] - into[ids]).astype(np.int32)

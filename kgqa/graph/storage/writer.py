@@ -85,7 +85,6 @@ class Names:
         return np.concatenate(self._lengths).astype(np.int64)
 
     def close(self) -> None:
-        """Flush the text."""
         self._file.close()
 
 
@@ -147,7 +146,6 @@ class Scratch:
             file.close()
 
     def column(self, name: str, dtype: str = "<i4") -> NDArray[Any]:
-        """A column, memory-mapped."""
         return mapped(self.folder / f"{name}.bin", dtype)
 
     def used_entities(self) -> NDArray[np.bool_]:
