@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import takewhile
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urlsplit
@@ -176,13 +177,7 @@ def _checked(output: Output, file: IO[bytes], questions: Sequence[Question], run
     rows: Iterable[Any] = file
     if output.name.endswith(PARQUET):
         rows = _parquet_rows(file)
-    count = 0
-    for line in rows:
-        if count >= len(questions) or not _answers(line, questions[count]):
-            raise InputError(
-                f"{output.name}:{count + 1}: not the answer to question {count + 1} of the input; {BEGIN_ANEW}"
-            )
-        count += 1
+    count = sum(1 for _ in _answering(output.name, rows, questions))
     if 0 < count < len(questions) and (output.file is None or output.name.endswith(PARQUET)):
         raise InputError(f"{output.name}: has {count} answers of {len(questions)}; {BEGIN_ANEW}")
     return count
@@ -196,6 +191,16 @@ def _parquet_rows(file: IO[bytes], wanted: Sequence[str] = ()) -> Iterator[dict[
     columns = [name for name in wanted if name in table.schema_arrow.names] if wanted else None
     for batch in table.iter_batches(1_000, columns=columns):
         yield from batch.to_pylist()
+
+
+def _answering(name: str, rows: Iterable[Any], questions: Sequence[Question]) -> Iterator[Any]:
+    """The rows, each of which must be the answer to the question in its place."""
+    for number, row in enumerate(rows):
+        if number >= len(questions) or not _answers(row, questions[number]):
+            raise InputError(
+                f"{name}:{number + 1}: not the answer to question {number + 1} of the input; {BEGIN_ANEW}"
+            )
+        yield row
 
 
 def _answers(line: Any, question: Question) -> bool:
@@ -225,13 +230,8 @@ def _begun(output: Output, questions: Sequence[Question], run: dict[str, str], o
     try:
         _check_run(str(output.part), output.record, run)
         with output.part.open("rb") as lines:
-            for line in lines:
-                if not line.endswith(b"\n"):
-                    break
-                if count >= len(questions) or not _answers(line, questions[count]):
-                    raise InputError(
-                        f"{output.part}:{count + 1}: not the answer to question {count + 1} of the input; {BEGIN_ANEW}"
-                    )
+            whole = takewhile(lambda line: line.endswith(b"\n"), lines)
+            for line in _answering(str(output.part), whole, questions):
                 kept, count = kept + len(line), count + 1
     except InputError:
         if not overwrite:

@@ -121,11 +121,8 @@ def samples(graph: KnowledgeGraph, count: int = 3, wording: Wording | None = Non
     """
     if not isinstance(graph, GraphStore):
         return []
-    used = sorted(range(len(graph.relations)), key=lambda row: -graph.manifest["relations"][row]["count"])
-    used = [row for row in used if graph.relations[row].label]
-    used = [
-        row for row in used if not (is_type_relation(graph.relations[row]) or is_vague(graph.relations[row]))
-    ]
+    known = [n for n, r in enumerate(graph.relations) if r.label and not (is_type_relation(r) or is_vague(r))]
+    used = sorted(known, key=lambda row: -graph.manifest["relations"][row]["count"])
     questions: list[tuple[str, str]] = []
     asked: dict[int, set[int]] = {row: set() for row in used}
     while used and len(questions) < count:
