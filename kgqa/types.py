@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum, StrEnum
@@ -48,6 +49,12 @@ def printable(text: str) -> str:
 def first_line(error: BaseException, most: int = 200) -> str:
     """The message of an error, cut to one line of at most `most` characters."""
     return (str(error).splitlines() or [type(error).__name__])[0][:most]
+
+
+def nearest(name: str, known: Iterable[str], otherwise: str) -> str:
+    """A remedy for a mistyped name: the known one that was probably meant, else another."""
+    near = difflib.get_close_matches(name, sorted(known), n=1)
+    return f"did you mean {near[0]!r}?" if near else otherwise
 
 
 def _check_type(value: object, kind: Any, what: str, remedy: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -21,7 +20,7 @@ from kgqa.graph.storage.layout import MANIFEST
 from kgqa.graph.storage.store import GraphStore, is_store
 from kgqa.limits.sandbox import SandboxLimits
 from kgqa.settings import RELATIONS, cache_folder, graph_folders
-from kgqa.types import InputError, KnowledgeGraph
+from kgqa.types import InputError, KnowledgeGraph, nearest
 from kgqa.validation import WORDINGS
 
 _READ_WHOLE = 64 << 20  # bytes up to which a file is hashed by content, which takes a fraction of a second
@@ -134,8 +133,7 @@ def _shipped() -> dict[str, Path]:
 
 def _unknown(source: str) -> str:
     names = sorted(_shipped())
-    near = difflib.get_close_matches(source, names, 1)
-    hint = f"did you mean {near[0]!r}?" if near else f"known by name: {', '.join(names) or 'none'}"
+    hint = nearest(source, names, f"known by name: {', '.join(names) or 'none'}")
     shown = source if len(source) <= 100 else source[:99] + "…"
     return f"{shown if shown.isprintable() else repr(shown)}: no such graph, file or folder; {hint}"
 
