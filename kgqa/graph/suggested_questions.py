@@ -314,13 +314,8 @@ def _is_base(word: str) -> bool:
 
 
 def _has_gerund(word: str) -> bool:
-    forms = (
-        f"{word}ing",
-        f"{word.removesuffix('e')}ing",
-        f"{word}{word[-1]}ing",
-        f"{word.removesuffix('ie')}ying",
-    )
-    return any(map(is_known, forms))
+    stems = (word, word.removesuffix("e"), word + word[-1], word.removesuffix("ie") + "y")
+    return any(is_known(f"{stem}ing") for stem in stems)
 
 
 def _asked(begun: str, rest: list[str], who: str) -> str:

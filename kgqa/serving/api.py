@@ -385,8 +385,7 @@ class Service:
                 taken.append(self._taken(asked, self.limits.timeout_s / 2))
             for future in taken:
                 try:
-                    answer = await self._wait(future, request)
-                    found.append(answer)
+                    found.append(await self._wait(future, request))
                 except (InputError, Cancelled) as error:
                     found.append(error)
             return found

@@ -207,16 +207,11 @@ def read_rdf(path: Path, tally: Tally, syntax: str, prefix: str) -> Iterator[Bat
     if form == "RDF_XML":
         check_markup(path)
     content = with_context(path) if form == "JSON_LD" else None
-    yield from RdfReader(tally, prefix).quads(_parse(path, form, content))
+    yield from RdfReader(tally, prefix).quads(parse(path, form, content))
 
 
-def read_rdf_text(content: bytes, tally: Tally) -> Iterator[Batch]:
-    """Facts and labels of N-Quads in memory. Raises `InputError` if they are invalid."""
-    yield from RdfReader(tally, "").quads(_parse(Path("graph.nq"), "N_QUADS", content))
-
-
-def _parse(path: Path, form: str, content: bytes | None) -> Iterator[list[Any]]:
-    """Lists of quads of a file, or of `content` if it is given."""
+def parse(path: Path, form: str, content: bytes | None) -> Iterator[list[Any]]:
+    """Lists of quads of a file, or of `content` if it is given. Raises `InputError` if they are invalid."""
     import pyoxigraph
 
     stream = Checked(path) if content is None else None

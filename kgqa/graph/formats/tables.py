@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from kgqa.graph.formats.rdf import MAX_TEXT, read_rdf_text
+from kgqa.graph.formats.rdf import MAX_TEXT, RdfReader, parse
 from kgqa.graph.formats.source_files import UNSTATED, Batch, Tally, batches, numbered_lines
 from kgqa.graph.formats.tsv import columns_named, fact_of
 from kgqa.graph.formats.vocabulary import RDF
@@ -277,7 +277,8 @@ def read_object(graph: Any, tally: Tally) -> Iterator[Batch]:
     match _library(graph):
         case "rdflib" if hasattr(graph, "serialize"):
             form = "nquads" if hasattr(graph, "quads") else "nt"
-            yield from read_rdf_text(graph.serialize(format=form, encoding="utf-8"), tally)
+            content = graph.serialize(format=form, encoding="utf-8")
+            yield from RdfReader(tally, "").quads(parse(Path("graph.nq"), "N_QUADS", content))
         case "networkx" if graph.is_directed():
             yield from batches(_network(graph))
         case "pandas" if hasattr(graph, "itertuples"):
