@@ -8,6 +8,7 @@ from __future__ import annotations
 import mmap
 import tempfile
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -198,8 +199,7 @@ class GraphStore:
         """An in-memory store of given facts. Raises InputError as `write_store` does."""
         with tempfile.TemporaryDirectory(prefix="kgqa-") as folder:
             target = Path(folder) / "store"
-            statements = (item for part in (labels, triples) for item in part)
-            write_store(statements, target, relations=relations, name=name, language=language)
+            write_store(chain(labels, triples), target, relations=relations, name=name, language=language)
             return cls.open(target, in_memory=True)
 
     is_remote = False
