@@ -276,7 +276,6 @@ def _pair(example: Example) -> str:
 
 # Calibration of a trained reader on questions that it was not trained on: answer types and confidence.
 
-
 CLOSE = 1.0
 """Regularization of the answer-type calibration: weight of the squared distance from the identity."""
 SHARES = (0.0, 0.5)

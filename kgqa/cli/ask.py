@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 # `kgqa ask` with a causal language model, and `kgqa continue`.
 
-
 CHOICE_SCORES = ("token", "sum", "unconditional")
 
 

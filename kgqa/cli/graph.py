@@ -244,7 +244,6 @@ def embed(
 
 # `kgqa graph import` and `kgqa graph get`: with a progress bar, and without leftovers if interrupted.
 
-
 Language = Annotated[str, typer.Option(help="Preferred language of labels, such as en or ko.")]
 Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for the imported graph.")]
 

@@ -40,7 +40,6 @@ from kgqa.validation import check_question
 # replaces the output. An existing output is never modified: it is kept if each of its lines answers this input, and
 # replaced with `--overwrite`; otherwise the run fails before it starts.
 
-
 PARQUET = ".parquet"
 BEGIN_ANEW = "choose another output, or start over with --overwrite"
 

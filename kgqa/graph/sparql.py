@@ -149,7 +149,6 @@ class SparqlGraph:
         return np.full(len(entities), -1, dtype=np.int32)
 
     def neighbours(self, entities: Ints, limit: int | None = None) -> Edges:
-        """Distinct facts with one of `entities` as head or tail, at most `limit` per entity and direction."""
         facts: set[tuple[int, int, int]] = set()
         terms = [known for name in self.names(np.unique(entities)) if (known := term(name))]
         # with a limit, each entity needs a subquery of its own, so queries would become too long for some servers
@@ -267,7 +266,6 @@ class SparqlGraph:
         return {name: offer[2] for name, offer in best.items()}
 
     def names(self, entities: Ints) -> list[str]:
-        """IRI of each entity, without a request."""
         return [self._names[entity] for entity in np.asarray(entities).tolist()]
 
     def degrees(self, entities: Ints) -> Ints:

@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
 # Request and response bodies, for validation and for the OpenAPI description.
 
-
 MAX_QUESTIONS = 100
 MAX_EDITS = 50
 MAX_END_CHARACTERS = 500
@@ -385,7 +384,8 @@ class Service:
                 taken.append(self._taken(asked, self.limits.timeout_s / 2))
             for future in taken:
                 try:
-                    found.append(await self._wait(future, request))
+                    answer = await self._wait(future, request)
+                    found.append(answer)
                 except (InputError, Cancelled) as error:
                     found.append(error)
             return found

@@ -36,7 +36,6 @@ from kgqa.types import InputError, Label
 
 # JSON-LD with schema.org's context gets a built-in copy of it, since nothing is ever downloaded.
 
-
 MAX_DEPTH = 200
 """Maximum nesting of objects and lists; the parser is recursive, and deeper nesting would overflow its stack."""
 _TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
@@ -92,7 +91,6 @@ def _written_out(value: Any, is_context: bool = False) -> Any:
 
 
 # RDF/XML is checked before parsing: for entity expansion ("billion laughs") and excessive nesting.
-
 
 MAX_ELEMENT_DEPTH = 1_000
 MAX_ATTRIBUTES = 1_000

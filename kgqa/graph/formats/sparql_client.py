@@ -26,7 +26,6 @@ from kgqa.types import InputError
 
 # Download all statements of a SPARQL endpoint, page by page, for import.
 
-
 PAGE = 10_000
 SMALL = 10_000
 """Maximum number of statements of an endpoint that is downloaded as a whole, in one response."""

@@ -207,11 +207,9 @@ class GraphStore:
 
     @property
     def type_names(self) -> Sequence[str]:
-        """Names of the entity types, such as tool, place or feeling; empty if the source states none."""
         return tuple(self.manifest.get("kinds", ()))
 
     def types_of(self, entities: Ints) -> Ints:
-        """Type of each entity as an index into `type_names`, -1 for none."""
         column = self._a["kind"]
         if not len(column):
             return np.full(len(entities), -1, dtype=np.int32)
@@ -244,7 +242,6 @@ class GraphStore:
         return self._look_up([PART + word for word in words])
 
     def ids(self, names: Sequence[str]) -> Ints:
-        """Id of each name, -1 if the graph has no such entity."""
         found = self._look_up(["\0" + name for name in names])
         return np.array([ids[0] if len(ids) else -1 for ids in found], dtype=np.int32)
 
@@ -256,7 +253,6 @@ class GraphStore:
         return [entities[a:b] if key else entities[:0] for key, a, b in zip(keys, left, right, strict=True)]
 
     def neighbours(self, entities: Ints, limit: int | None = None) -> Edges:
-        """Distinct facts with one of `entities` as head or tail, at most `limit` per entity and direction."""
         return self._edges(np.union1d(*self._rows(entities, limit)))
 
     def facts_among(self, entities: Ints, others: Ints, limit: int | None = None) -> Edges:
@@ -317,7 +313,6 @@ class GraphStore:
         return found
 
     def all_labels(self, entity: int) -> list[Label]:
-        """All labels of an entity in the source, the preferred one first."""
         name = self.names(np.array([entity], dtype=np.int32))[0]
         rows = np.arange(*self._a["label_pointer"][entity : entity + 2])
         texts = _strings(self._a["label_text"].data, self._a["label_offsets"], rows)

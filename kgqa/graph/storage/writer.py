@@ -285,7 +285,6 @@ def _codes(table: dict[str, int], values: list[str]) -> NDArray[np.int32]:
 
 # Sort facts into compressed sparse rows, part by part, so that memory does not grow with their number.
 
-
 PART = 4_000_000
 """Number of facts that are sorted at a time."""
 
