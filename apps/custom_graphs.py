@@ -11,7 +11,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from apps.resources import shared_graph
+from apps.resources import is_asked_custom, shared_graph
 from kgqa.graph import formats
 from kgqa.graph.sparql import SparqlGraph
 from kgqa.graph.storage.import_graph import import_sandboxed
@@ -80,11 +80,6 @@ def custom_graph() -> KnowledgeGraph | None:
 def custom_token() -> str:
     """The token of the visitor's custom graph, empty if there is none."""
     return str(st.session_state.get("own_token", ""))
-
-
-def is_asked_custom() -> bool:
-    """Whether questions go to the visitor's custom graph."""
-    return custom_graph() is not None and st.session_state.get("graph_choice") == "own"
 
 
 def asked_graph() -> KnowledgeGraph:

@@ -13,8 +13,8 @@ from typing import Any
 import streamlit as st
 
 from apps.examples import gallery_of
-from apps.problems import problem
-from apps.texts import text
+from apps.markup import plain
+from apps.texts import problem, text
 from kgqa import Passage, Question
 from kgqa.graph.linking.normalize import STOP_WORDS, is_known, words
 from kgqa.graph.load import open_graph
@@ -189,13 +189,18 @@ def spoken(text: str) -> str:
     return say({YES: "yes", NO: "no"}[text]) if text in (YES, NO) else text
 
 
+def is_asked_custom() -> bool:
+    """Whether questions go to the visitor's custom graph."""
+    return st.session_state.get("own_graph") is not None and st.session_state.get("graph_choice") == "own"
+
+
 def answerer() -> Answerer | ServedAnswerer:
     """The answerer over the graph that this visitor has chosen: a reader in this process, or the service.
 
     Raises:
         InputError: no reader is there.
     """
-    return (None if _asks_own() else served()) or answerer_here()
+    return (None if is_asked_custom() else served()) or answerer_here()
 
 
 def answerer_here() -> Answerer:
@@ -208,7 +213,7 @@ def answerer_here() -> Answerer:
     with nullcontext() if folder in loaded else st.spinner(say("loading")):  # each starts a thread
         chosen = reader(folder) if folder else shared_answerer()
     loaded.add(folder)
-    if not _asks_own():
+    if not is_asked_custom():
         return chosen
     own: dict[str, Answerer] = st.session_state.setdefault("own_answerers", {})
     if chosen.name not in own:
@@ -278,10 +283,6 @@ def pair(language: str) -> tuple[Answer, ...]:
     return tuple(reading.shown(whole(question)) for question in asked)
 
 
-def _asks_own() -> bool:
-    return st.session_state.get("own_graph") is not None and st.session_state.get("graph_choice") == "own"
-
-
 def download(label: str, content: Callable[[], str | bytes], name: str, kind: str, **more: Any) -> None:
     """A button that saves a file, made when it is asked for; the page does not run again."""
     st.download_button(label, content, name, kind, on_click="ignore", **more)
@@ -289,8 +290,6 @@ def download(label: str, content: Callable[[], str | bytes], name: str, kind: st
 
 def complain(error: InputError) -> None:
     """Show an input error as one sentence."""
-    from apps.markup import plain
-
     st.error(plain(in_language(str(error))))
 
 

@@ -1,13 +1,15 @@
-"""The app's texts in English and Korean, from one file each. No Streamlit."""
+"""The app's texts in English and Korean, from one file each, and the package's errors in Korean. No Streamlit."""
 
 from __future__ import annotations
 
 import re
 import tomllib
+from functools import lru_cache
 from pathlib import Path
 
 LANGUAGES = {"en": "English", "ko": "한국어"}
 WORDINGS = Path(__file__).with_name("wordings")
+_PLACE = re.compile(r"(.+?:\d+): (.+)", re.DOTALL)
 _PARTICLES = re.compile(r"(.+?)(이\(가\)|은\(는\)|을\(를\)|\(으\)로)")
 
 
@@ -36,3 +38,33 @@ def filled(wording: str, language: str, **values: object) -> str:
     from kgqa.korean.verbalize import with_particle
 
     return _PARTICLES.sub(lambda found: with_particle(found[1], found[2].partition("(")[0] or "으로"), said)
+
+
+def problem(message: str, language: str = "en") -> str:
+    """An English error message of the package in a language; unchanged for English, or if there is no translation.
+
+    >>> problem("a choice is empty; leave it out or write it", "ko")
+    '빈 선택지가 있습니다. 빼거나 채우세요.'
+    """
+    for pattern, wording in _patterns(language):
+        if found := pattern.fullmatch(message):
+            return filled(wording, language, **found.groupdict())
+    if found := _PLACE.fullmatch(message):
+        return f"{found[1]}: {problem(found[2], language)}"
+    return message
+
+
+@lru_cache
+def _patterns(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+    path = WORDINGS / f"problems.{language}.toml"
+    if not path.is_file():
+        return ()
+    parts = tomllib.loads(path.read_text(encoding="utf-8"))
+    return tuple((_pattern(said), wording) for part in parts.values() for said, wording in part.items())
+
+
+def _pattern(said: str) -> re.Pattern[str]:
+    """A pattern for a message template, with a group for each of its fields."""
+    parts = re.split(r"\{(\w+)\}", said)
+    groups = (f"(?P<{part}>.+?)" if place % 2 else re.escape(part) for place, part in enumerate(parts))
+    return re.compile("".join(groups), re.DOTALL)

@@ -64,7 +64,8 @@ def near_duplicates(
     if not measured or not trained:
         return
     vectorizer = TfidfVectorizer(tokenizer=_content_words, token_pattern=None, binary=True, norm=None)
-    words = vectorizer.fit_transform([_text(example) for example in (*measured, *trained)]).astype(np.float32)
+    asked = [example.question for example in (*measured, *trained)]
+    words = vectorizer.fit_transform([f"{one.passage_text} {one.text}" for one in asked]).astype(np.float32)
     weight = np.asarray(words.sum(axis=1)).ravel()
     words.data **= 0.5  # so that a product of two rows is the summed weight of their common words
     others, least_weight = words[len(measured) :].T.tocsr(), least * weight[len(measured) :]
@@ -83,10 +84,6 @@ def near_duplicates(
 def _content_words(text: str) -> list[str]:
     found = _WORD.findall(text.casefold())
     return [_lemma(word) for word in found if word not in STOP_WORDS]
-
-
-def _text(example: Example) -> str:
-    return f"{example.question.passage_text} {example.question.text}"
 
 
 def _answers(example: Example) -> set[str]:
@@ -275,7 +272,6 @@ def _pair(example: Example) -> str:
 
 # Calibration of a trained reader on questions that it was not trained on: answer types and confidence.
 
-
 CLOSE = 1.0
 """Regularization of the answer-type calibration: weight of the squared distance from the identity."""
 SHARES = (0.0, 0.5)
@@ -298,7 +294,7 @@ def calibrate(answerer: Answerer, examples: Sequence[Example]) -> dict[str, Any]
     shares = (given.graph_free_weight,) if closed_world else SHARES
     fitted = [_fit(answerer, examples, asked, share) for share in shares]
     with_choices = np.array([example.source is Source.CHOICE for example in examples])
-    right = np.array([_judged(examples, answers) for _, answers in fitted])  # (weights, questions)
+    right = np.array([_right(examples, answers) for _, answers in fitted])  # (weights, questions)
     best = int(right[:, ~with_choices].sum(1).argmax())
     best_of_choices = int(right[:, with_choices].sum(1).argmax()) if with_choices.any() else best
     answer_type = fitted[best][0]
@@ -338,11 +334,6 @@ def _fit(
     return fitted, [in_english(answer) for answer in answer_all(answerer.answer_many, examples)]
 
 
-def _judged(examples: Sequence[Example], answers: Sequence[Answer]) -> NDArray[np.bool_]:
-    pairs = zip(examples, answers, strict=True)
-    return np.array([is_correct(example, answer.best, normalise) for example, answer in pairs])
-
-
 def fit_answer_type(scores: Tensor, right: Tensor) -> tuple[float, tuple[float, ...]]:
     """Scale and biases of the answer-type classifier: (a, b) of softmax(a * scores + b), by maximum likelihood.
 
@@ -376,7 +367,7 @@ def fit_calibration(examples: Sequence[Example], answers: Sequence[Answer]) -> d
         scores.append(whole_probability(best, answer.candidates) if best else answer.confidence)
     if len(scores) < 30:
         return {}
-    return dict.fromkeys(sorted(sorts), fit_platt(np.array(scores), _judged(examples, answers).astype(float)))
+    return dict.fromkeys(sorted(sorts), fit_platt(np.array(scores), np.array(_right(examples, answers))))
 
 
 def fit_platt(score: NDArray[np.float64], right: NDArray[np.float64]) -> tuple[float, float]:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 # Subgraphs as networkx and rdflib graphs; neither library is a core dependency.
 
-
 _IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]+")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import glob
 import logging
 import os
@@ -16,7 +15,7 @@ from itertools import chain
 from pathlib import Path
 from secrets import token_hex
 
-from kgqa.types import InputError
+from kgqa.types import InputError, nearest
 
 _PACKAGE = Path(__file__).resolve().parent
 ROOT = _PACKAGE / "_shipped" if (_PACKAGE / "_shipped").is_dir() else _PACKAGE.parent
@@ -250,10 +249,9 @@ def find_model(model: str | Path) -> Path:
                 tell_once(f"{DEFAULT_READER} is not installed; the smaller {folder.name} is used; {GET_BASE}")
             return folder
     shipped = [folder.name.replace("_", "-") for folder in shipped_readers()]
-    near = difflib.get_close_matches(str(model), shipped, n=1)
     if model == "kgqa-everyday":
         raise InputError(f"kgqa-everyday is no longer shipped; use {SMALLER}")
-    hint = f"did you mean {near[0]!r}?" if near else f"shipped: {', '.join(shipped) or 'none'}"
+    hint = nearest(str(model), shipped, f"shipped: {', '.join(shipped) or 'none'}")
     raise InputError(f"{model or 'the empty name'}: not a reader (a folder with reader.json); {hint}")
 
 
@@ -307,10 +305,8 @@ def find_encoder(name: str) -> Path:
         if (folder / "config.json").exists():
             return folder
     shipped = {path.parent.name for path in MODELS.glob("*/config.json")}
-    near = difflib.get_close_matches(
-        name, shipped | {entry.name for entry in entry_points(group=INSTALLED)}, n=1
-    )
-    hint = f"did you mean {near[0]!r}?" if near else "`kgqa pretrain` trains one, training/start.py gets one"
+    shipped |= {entry.name for entry in entry_points(group=INSTALLED)}
+    hint = nearest(name, shipped, "`kgqa pretrain` trains one, training/start.py gets one")
     raise InputError(f"{name}: not an encoder (a Hugging Face folder with config.json); {hint}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -60,6 +61,12 @@ def report_damage(wrong: str, remedy: str, most: int = 200) -> Iterator[None]:
         raise
     except Exception as error:
         raise InputError(f"{wrong} ({first_line(error, most)}); {remedy}") from error
+
+
+def nearest(name: str, known: Iterable[str], otherwise: str) -> str:
+    """A remedy for a mistyped name: the known one that was probably meant, else another."""
+    near = difflib.get_close_matches(name, sorted(known), n=1)
+    return f"did you mean {near[0]!r}?" if near else otherwise
 
 
 def _check_type(value: object, kind: Any, what: str, remedy: str) -> None:

@@ -65,18 +65,11 @@ def check_question(question: Question) -> None:
         )
     if len(question.choices) > MAX_CHOICES:
         raise InputError(f"{len(question.choices)} choices, at most {MAX_CHOICES} are read; leave some out")
-    texts = (question.text, question.passage_text, question.id, *question.choices)
-    if any(not _is_unicode(text) for text in texts):
+    try:
+        "".join((question.text, question.passage_text, question.id, *question.choices)).encode()
+    except UnicodeEncodeError:
         raise InputError(
             "the text contains half a character (a lone surrogate, \\ud800 to \\udfff); write it as UTF-8"
-        )
+        ) from None
     if any(not choice.strip() for choice in question.choices):
         raise InputError("a choice is empty; leave it out or write it")
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

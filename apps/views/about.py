@@ -12,7 +12,6 @@ from kgqa.settings import feedback_file
 
 
 def page() -> None:
-    """The page."""
     st.title(say("about"), anchor=False)
     other = getattr(answerer(), "multilingual_reader", None)
     values: dict[str, str] = {

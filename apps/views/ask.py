@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from apps import memory
-from apps.custom_graphs import custom_graph, custom_token, is_asked_custom, open_sample, reopen, sources
+from apps.custom_graphs import custom_graph, custom_token, open_sample, reopen, sources
 from apps.elsewhere import command_line, curl, python
 from apps.examples import SAMPLES, gallery_of
 from apps.follow_ups import follow_ups, wording
@@ -24,6 +24,7 @@ from apps.resources import (
     download,
     explained,
     in_words,
+    is_asked_custom,
     is_guess,
     is_unread,
     knows_no_word,
@@ -60,7 +61,6 @@ FORGOTTEN = (
 
 
 def page() -> None:
-    """The page."""
     read_link()
     if st.session_state.get("asked", False):
         ask()

@@ -28,7 +28,6 @@ SAMPLE = (
 
 
 def page() -> None:
-    """The page."""
     st.title(say("batch"), anchor=False)
     st.caption(say("batch_note"))
     upload = upload_box("batch_upload_file")

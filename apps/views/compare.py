@@ -36,7 +36,6 @@ LESS = {
 
 
 def page() -> None:
-    """The page."""
     st.title(say("compare"), anchor=False)
     st.caption(say("compare_note"))
     ways = [("", ""), *((name, "") for name in others()), *(("", less) for less in LESS)]

@@ -54,7 +54,6 @@ SAMPLE_QUERY = "SELECT ?thing ?relation ?other WHERE {\n  ?thing ?relation ?othe
 
 
 def page() -> None:
-    """The page."""
     st.title(say("own"), anchor=False)
     st.caption(say("own_note"))
     graph = custom_graph()

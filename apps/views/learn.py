@@ -1,4 +1,4 @@
-"""A look inside: the steps to an answer, what each part brings, hidden words, attention, curves of pretraining."""
+"""A look inside: the steps to an answer, what each part brings, hidden words, attention, a text generator, curves."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from apps.charts import Point, chart
 from apps.custom_graphs import asked_graph
 from apps.examples import gallery_of
 from apps.jobs import worked
-from apps.lens import Discriminator, Lens, whole_words
+from apps.lens import Discriminator, Lens, TextGenerator, whole_words
 from apps.markup import MARK, bars, escaped, listed, plain
 from apps.resources import answerer_here, complain, language, said, say, spoken
 from apps.tour import Tour, tour
 from apps.views.answer import certainty
-from apps.views.learn_family import sees_whom, softened
 from kgqa.settings import CURVES, MODELS, PARTS
 from kgqa.types import Answer, InputError, Passage, Question
 
@@ -31,6 +30,11 @@ SENTENCES = (
     "She read a [MASK] before going to sleep.",
 )
 """Sentences whose masked word the shipped encoder predicts correctly."""
+STORYTELLER = "kgqa-story"
+"""The small causal language model that ships (training/recipes/pretrain/story-cpu.toml)."""
+TEMPERATURES = (1.0, 2.0, 5.0)
+BEGINNING = "Once upon a time there was a little girl who"
+SENTENCE = "The dog barked at the postman."
 
 
 @st.cache_resource(show_spinner=False, max_entries=2)
@@ -40,7 +44,6 @@ def lens(folder: str) -> Lens:
 
 
 def page() -> None:
-    """The page."""
     st.title(say("learn"), anchor=False)
     guided_tour()
     in_words()
@@ -56,7 +59,7 @@ def page() -> None:
         hidden_words(opened)
         softened(opened)
         attention(opened)
-        sees_whom(opened, table)
+        sees_whom(opened)
     curves()
 
 
@@ -320,3 +323,54 @@ def table(words: list[str], rows: list[list[float]]) -> None:
         '<div tabindex="0" style="overflow-x:auto"><table style="border-collapse:collapse;font-size:.85rem">'
         f"<tr><td></td>{top}</tr>{body}</table></div>"
     )
+
+
+@st.cache_resource(show_spinner=False, max_entries=1)
+def text_generator(folder: str) -> TextGenerator:
+    """The causal language model, one for all visitors."""
+    return TextGenerator(Path(folder))
+
+
+def softened(opened: Lens) -> None:
+    """Distillation: the predictions for a masked word at several temperatures, which are a student's targets."""
+    found = opened.softened(st.session_state.get("masked", ""), TEMPERATURES)
+    if not found:
+        return
+    st.subheader(say("soft_targets"), anchor=False)
+    st.caption(say("soft_note"))
+    for column, heat, guesses in zip(st.columns(len(found)), TEMPERATURES, found, strict=True):
+        with column:
+            st.markdown(f"**{say('temperature')} {heat:g}**")
+            shares = [(g.word, g.probability / sum(other.probability for other in guesses)) for g in guesses]
+            st.html(bars((word, share, f"{share:.0%}") for word, share in shares))
+
+
+def sees_whom(opened: Lens) -> None:
+    """Bidirectional attention next to a GPT's causal attention, and a story that the GPT continues."""
+    st.header(say("storyteller"), anchor=False, divider="gray")
+    try:
+        told = text_generator(os.environ.get("KGQA_STORYTELLER") or str(MODELS / STORYTELLER))
+    except InputError:
+        st.info(say("no_storyteller"))
+        return
+    st.caption(say("sees_note"))
+    sentence = st.session_state.get("masked", "").strip()
+    sentence = SENTENCE if "[MASK]" in sentence or not sentence else sentence
+    both: tuple[tuple[str, Lens | TextGenerator], ...] = (("sees_both", opened), ("sees_before", told))
+    for column, (name, one) in zip(st.columns(2), both, strict=True):
+        with column:
+            st.markdown(f"**{say(name)}**")
+            words, rows = one.attention(sentence, one.num_layers - 1)
+            table(words[:24], rows)
+    st.subheader(say("story"), anchor=False)
+    st.caption(say("story_note"))
+    with st.form("story"):
+        text = st.text_input(say("story_begins"), BEGINNING, max_chars=300)
+        heat = st.slider(say("temperature"), 0.0, 1.5, 0.0, 0.1)
+        pressed = st.form_submit_button(say("story_button"), type="primary")
+    if pressed and text.strip():
+        turn = st.session_state["story_turn"] = st.session_state.get("story_turn", 0) + 1
+        said = worked(say("story"), lambda _: told.generate(text, 40, heat, turn)) or ""
+        st.html(
+            f'<p style="font-size:1.1rem;overflow-wrap:anywhere">{escaped(text)} <em>{escaped(said)}</em></p>'
+        )

@@ -22,7 +22,7 @@ from kgqa.cli.options import (
     Shots,
 )
 from kgqa.settings import DEFAULT_READER, MULTILINGUAL, find_model
-from kgqa.types import CAUTION, Answer, Evidence, EvidencePath, InputError, Passage, Question, printable
+from kgqa.types import CAUTION, Answer, Evidence, EvidencePath, InputError, Question, printable
 
 if TYPE_CHECKING:
     from kgqa.models.language_model import ChoiceScore as ScoreMethod
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 
 # `kgqa ask` with a causal language model, and `kgqa continue`.
-
 
 CHOICE_SCORES = ("token", "sum", "unconditional")
 
@@ -150,7 +149,7 @@ def ask(
     from kgqa.validation import check_question, checked_language
 
     text = read_passage(passage)
-    asked = Question(question, tuple(choice or ()), Passage(text) if text else None)
+    asked = Question(question, choice or (), text)
     of_prompts = {
         "--shots": shots > 0,
         "--examples": example_file is not None,
@@ -200,9 +199,7 @@ def ask(
     )
     answer = answerer.shown(answerer.answer(asked))
     if as_json:
-        from kgqa.qa.render import response_json
-
-        print(json.dumps(response_json(answer, full), ensure_ascii=False))
+        print_json(answer, full)
     else:
         show(answer, caution, answerer.language_of(asked))
 
@@ -215,13 +212,19 @@ def ask_form(form: str, graph: str, as_json: bool, full: bool) -> None:
     """
     from kgqa.graph.load import open_graph
     from kgqa.qa.compute import execute_form
-    from kgqa.qa.render import response_json
 
     answer = execute_form(form, open_graph(graph))
     if as_json:
-        print(json.dumps(response_json(answer, full), ensure_ascii=False))
+        print_json(answer, full)
     else:
         show(answer, 0.0)
+
+
+def print_json(answer: Answer, full: bool) -> None:
+    """Print an answer as JSON, with `full` all of it."""
+    from kgqa.qa.render import response_json
+
+    print(json.dumps(response_json(answer, full), ensure_ascii=False))
 
 
 def _refuse(options: dict[str, bool], why: str) -> None:
@@ -241,17 +244,7 @@ def ask_server(
     model: str = "",
     graph: str = "",
 ) -> None:
-    """Answer one question by a service, and print the answer as `kgqa ask` does.
-
-    Args:
-        url: address of the service.
-        question: question with passage and choices.
-        key: API key; empty if the service requires none.
-        as_json: print the JSON response.
-        full: include the subgraph.
-        caution: confidence below which the answer is shown as a guess.
-        model: reader to select; default: the service's first.
-        graph: graph to select; default: the service's first.
+    """Answer one question by a service, by default with its first reader and graph, and print the answer.
 
     Raises:
         InputError: the question is rejected, or the service does not respond.

@@ -95,9 +95,9 @@ def print_table(columns: list[str], rows: list[list[str]]) -> None:
 
 def described(graph: KnowledgeGraph) -> dict[str, Any]:
     """What `info` shows besides the manifest: the most frequent types, and three suggested questions."""
-    from kgqa.graph.suggested_questions import common_types, suggest_questions
+    from kgqa.graph.suggested_questions import common_types, samples
 
-    return {"types": dict(common_types(graph)), "questions": suggest_questions(graph)}
+    return {"types": dict(common_types(graph)), "questions": [question for question, _ in samples(graph)]}
 
 
 def show_manifest(manifest: dict[str, Any], folder: Path | None, as_json: bool) -> None:
@@ -243,7 +243,6 @@ def embed(
 
 
 # `kgqa graph import` and `kgqa graph get`: with a progress bar, and without leftovers if interrupted.
-
 
 Language = Annotated[str, typer.Option(help="Preferred language of labels, such as en or ko.")]
 Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for the imported graph.")]

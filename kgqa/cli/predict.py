@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import takewhile
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urlsplit
@@ -32,13 +33,12 @@ from kgqa.settings import (
     taken,
     write_whole,
 )
-from kgqa.types import InputError, Passage, Question, first_line, printable
+from kgqa.types import InputError, Question, first_line, printable
 from kgqa.validation import check_question
 
 # Output files. Answers are collected in a part file next to the output, or in the cache for a URL; when complete, it
 # replaces the output. An existing output is never modified: it is kept if each of its lines answers this input, and
 # replaced with `--overwrite`; otherwise the run fails before it starts.
-
 
 PARQUET = ".parquet"
 BEGIN_ANEW = "choose another output, or start over with --overwrite"
@@ -176,23 +176,30 @@ def _checked(output: Output, file: IO[bytes], questions: Sequence[Question], run
     rows: Iterable[Any] = file
     if output.name.endswith(PARQUET):
         rows = _parquet_rows(file)
-    count = 0
-    for line in rows:
-        if count >= len(questions) or not _answers(line, questions[count]):
-            raise InputError(
-                f"{output.name}:{count + 1}: not the answer to question {count + 1} of the input; {BEGIN_ANEW}"
-            )
-        count += 1
+    count = sum(1 for _ in _answering(output.name, rows, questions))
     if 0 < count < len(questions) and (output.file is None or output.name.endswith(PARQUET)):
         raise InputError(f"{output.name}: has {count} answers of {len(questions)}; {BEGIN_ANEW}")
     return count
 
 
-def _parquet_rows(file: IO[bytes]) -> Iterator[dict[str, Any]]:
+def _parquet_rows(file: IO[bytes], wanted: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
+    """The rows of a file: all their columns, or those of `wanted` that are there."""
     import pyarrow.parquet
 
-    for batch in pyarrow.parquet.ParquetFile(file).iter_batches(1_000):
+    table = pyarrow.parquet.ParquetFile(file)
+    columns = [name for name in wanted if name in table.schema_arrow.names] if wanted else None
+    for batch in table.iter_batches(1_000, columns=columns):
         yield from batch.to_pylist()
+
+
+def _answering(name: str, rows: Iterable[Any], questions: Sequence[Question]) -> Iterator[Any]:
+    """The rows, each of which must be the answer to the question in its place."""
+    for number, row in enumerate(rows):
+        if number >= len(questions) or not _answers(row, questions[number]):
+            raise InputError(
+                f"{name}:{number + 1}: not the answer to question {number + 1} of the input; {BEGIN_ANEW}"
+            )
+        yield row
 
 
 def _answers(line: Any, question: Question) -> bool:
@@ -222,13 +229,8 @@ def _begun(output: Output, questions: Sequence[Question], run: dict[str, str], o
     try:
         _check_run(str(output.part), output.record, run)
         with output.part.open("rb") as lines:
-            for line in lines:
-                if not line.endswith(b"\n"):
-                    break
-                if count >= len(questions) or not _answers(line, questions[count]):
-                    raise InputError(
-                        f"{output.part}:{count + 1}: not the answer to question {count + 1} of the input; {BEGIN_ANEW}"
-                    )
+            whole = takewhile(lambda line: line.endswith(b"\n"), lines)
+            for line in _answering(str(output.part), whole, questions):
                 kept, count = kept + len(line), count + 1
     except InputError:
         if not overwrite:
@@ -396,19 +398,18 @@ def _lines(name: str) -> Iterator[bytes]:
             if not name.endswith(".parquet"):
                 yield from iter(lambda: file.readline(MAX_LINE_BYTES + 1), b"")
                 return
-            import pyarrow.parquet
-
-            table = pyarrow.parquet.ParquetFile(file)
-            columns = [name for name in ASKED if name in table.schema_arrow.names]
-            for rows in table.iter_batches(1_000, columns=columns):
-                for row in rows.to_pylist():
-                    yield json.dumps(
-                        {k: v for k, v in row.items() if v is not None}, default=_json_default
-                    ).encode()
+            for row in _parquet_rows(file, ASKED):
+                kept = {name: value for name, value in row.items() if value is not None}
+                yield json.dumps(kept, default=_as_text).encode()
     except (OSError, ValueError, TypeError, ImportError) as error:
         raise InputError(
             f"{name}: cannot be read ({first_line(error)}); check the URL and the format"
         ) from None
+
+
+def _as_text(value: object) -> str:
+    """A date, a decimal or bytes."""
+    return value.decode() if isinstance(value, bytes) else str(value)
 
 
 def _opened(name: str) -> Any:
@@ -418,11 +419,6 @@ def _opened(name: str) -> Any:
     import fsspec
 
     return fsspec.open(name, "rb")
-
-
-def _json_default(value: object) -> str:
-    """A date, a decimal or bytes as text."""
-    return value.decode() if isinstance(value, bytes) else str(value)
 
 
 def _question(line: bytes, where: str, number: int) -> Question | None:
@@ -449,7 +445,7 @@ def _question(line: bytes, where: str, number: int) -> Question | None:
         raise InputError(f'{where}: "passage" is not a string')
     if not isinstance(name, (str, int)) or len(str(name)) > MAX_ID_CHARACTERS:
         raise InputError(f'{where}: "id" is not a string or number of at most {MAX_ID_CHARACTERS} characters')
-    question = Question(row["question"], tuple(choices), Passage(passage) if passage else None, id=str(name))
+    question = Question(row["question"], choices, passage, str(name))
     try:
         check_question(question)
     except InputError as error:

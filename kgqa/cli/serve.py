@@ -13,7 +13,6 @@ import socket
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from multiprocessing import connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -33,15 +32,8 @@ GRACE_S = 15
 """Grace time for accepted questions when the service is stopped."""
 
 
-@dataclass(frozen=True)
-class ServeOptions:
-    """Options of a process of the service."""
-
-    models: tuple[str, ...]
-    graphs: tuple[str, ...]
-    device: str
-    language: str
-    limits: ServiceLimits
+Served = tuple[Sequence[str], Sequence[str], str, str]
+"""Readers, graphs, device and language, as `load_answerers` takes them."""
 
 
 def need(module: str, extra: str) -> None:
@@ -119,8 +111,8 @@ def serve(
         log_texts=log_texts,
     )
     models, graphs = tuple(model or (DEFAULT_READER,)), tuple(graph or ("everyday",))
-    _check(models, graphs, device, language)
-    served = ServeOptions(models, graphs, device, language, limits)
+    served = models, graphs, device, language
+    _check(*served)
     listener = _listen(host, port)
     shown = listener.getsockname()
     print(
@@ -128,12 +120,12 @@ def serve(
         file=sys.stderr,
     )
     if processes == 1:
-        _run(served, listener, eager=False)
+        _run(served, limits, listener, eager=False)
         return
     figures = tempfile.TemporaryDirectory(prefix="kgqa-metrics-")
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = figures.name
     new = multiprocessing.get_context("spawn")
-    children = [new.Process(target=_run_one, args=(served, listener)) for _ in range(processes)]
+    children = [new.Process(target=_run_one, args=(served, limits, listener)) for _ in range(processes)]
 
     def stop(number: int, frame: Any) -> None:
         for child in children:
@@ -181,16 +173,16 @@ def _listen(host: str, port: int) -> socket.socket:
         ) from None
 
 
-def _run_one(served: ServeOptions, listening: socket.socket) -> None:
+def _run_one(served: Served, limits: ServiceLimits, listening: socket.socket) -> None:
     """Run one of several processes."""
     try:
-        _run(served, listening, eager=True)
+        _run(served, limits, listening, eager=True)
     except InputError as error:
         logging.getLogger("kgqa.serving").error(json.dumps({"fault": str(error)}))
         sys.exit(2)
 
 
-def _run(served: ServeOptions, listening: socket.socket, eager: bool) -> None:
+def _run(served: Served, limits: ServiceLimits, listening: socket.socket, eager: bool) -> None:
     """Run the service in this process until it is stopped.
 
     Raises:
@@ -206,10 +198,9 @@ def _run(served: ServeOptions, listening: socket.socket, eager: bool) -> None:
     log = logging.getLogger("kgqa.serving")
     log.setLevel(logging.INFO)
     log.addHandler(handler)
-    wanted = served.models, served.graphs, served.device, served.language
     app = create_service(
-        lambda: load_answerers(*wanted),
-        served.limits,
+        lambda: load_answerers(*served),
+        limits,
         eager=eager,
         failed=lambda: setattr(server, "should_exit", True),
     )

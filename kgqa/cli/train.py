@@ -67,7 +67,7 @@ def train_on(
     _log(f"before: {before:.0%} of {len(measured)} held-out rows are correct")
     if train_short(folder, recipe, target).interrupted:
         raise KeyboardInterrupt
-    if os.environ.get("RANK", "0") != "0":
+    if not _speaks():
         return
     after = _right(str(target / "export"), graph, measured)
     report = {
@@ -209,29 +209,13 @@ def train_recipe(
     if recipe.suffix.lower() in (".jsonl", ".ndjson", ".zst", *TABLES):
         raise InputError(f"{recipe}: a file of questions, not a recipe; write kgqa train --data {recipe}")
     from kgqa.metrics import over_seeds
-    from kgqa.trainer.finetuning.classifier import TaskRecipe, train_task
-    from kgqa.trainer.finetuning.fact_encoder import RetrieverRecipe, train_retriever
-    from kgqa.trainer.finetuning.form_ranker import FormRecipe, train_form_ranker
-    from kgqa.trainer.finetuning.reader import ReaderRecipe, train_reader
     from kgqa.trainer.recipe import load_recipe
 
     values = _values(recipe)
     check_command(recipe, values, "kgqa train")
     tables = set(values) | {override.partition(".")[0] for override in overrides or ()}
     made = next((name for name in ("task", "retriever", "forms") if name in tables), "reader")
-    asked_with = "kgqa train RECIPE.toml input.fact_encoder={}"
-    kinds: dict[str, tuple[Any, Any, str, str]] = {
-        "task": (TaskRecipe, train_task, "classifier", "kgqa predict IN.jsonl OUT.jsonl --model {}"),
-        "retriever": (RetrieverRecipe, train_retriever, "retriever", asked_with),
-        "forms": (
-            FormRecipe,
-            train_form_ranker,
-            "adapter",
-            "cp {}/forms.safetensors READER_FOLDER",
-        ),
-        "reader": (ReaderRecipe, train_reader, "reader", "kgqa ask ... --model {}"),
-    }
-    kind, train, name, use = kinds[made]
+    kind, train, name, use = _trained()[made]
     loaded: Any = load_recipe(recipe, overrides or [], kind)
     folder, figures = out or Path("runs") / loaded.name, []
     for seed in range(loaded.trainer.seed, loaded.trainer.seed + seeds):
@@ -255,18 +239,30 @@ def train_recipe(
         print(f"use it with: {use.format(folder / 'export')}")
 
 
+def _trained() -> dict[str, tuple[Any, Any, str, str]]:
+    """What `kgqa train` makes, by the table that its recipes have: recipe, training, name and use."""
+    from kgqa.trainer.finetuning.classifier import TaskRecipe, train_task
+    from kgqa.trainer.finetuning.fact_encoder import RetrieverRecipe, train_retriever
+    from kgqa.trainer.finetuning.form_ranker import FormRecipe, train_form_ranker
+    from kgqa.trainer.finetuning.reader import ReaderRecipe, train_reader
+
+    asked_with = "kgqa train RECIPE.toml input.fact_encoder={}"
+    return {
+        "reader": (ReaderRecipe, train_reader, "reader", "kgqa ask ... --model {}"),
+        "task": (TaskRecipe, train_task, "classifier", "kgqa predict IN.jsonl OUT.jsonl --model {}"),
+        "retriever": (RetrieverRecipe, train_retriever, "retriever", asked_with),
+        "forms": (FormRecipe, train_form_ranker, "adapter", "cp {}/forms.safetensors READER_FOLDER"),
+    }
+
+
 def check_command(recipe: Path, values: dict[str, Any], command: str) -> None:
     """Raise InputError, which names the right command, if a recipe is one of another command."""
-    from kgqa.trainer.finetuning.classifier import TaskRecipe
-    from kgqa.trainer.finetuning.fact_encoder import RetrieverRecipe
-    from kgqa.trainer.finetuning.form_ranker import FormRecipe
-    from kgqa.trainer.finetuning.reader import ReaderRecipe
     from kgqa.trainer.pretraining import PretrainingRecipe
     from kgqa.trainer.recipe import unknown_keys
 
-    kinds: dict[str, tuple[Any, ...]] = {
-        "kgqa train": (ReaderRecipe, TaskRecipe, RetrieverRecipe, FormRecipe),
-        "kgqa pretrain": (PretrainingRecipe,),
+    kinds: dict[str, list[Any]] = {
+        "kgqa train": [made[0] for made in _trained().values()],
+        "kgqa pretrain": [PretrainingRecipe],
     }
     if "columns" in values:
         raise InputError(f"{recipe}: a recipe of `kgqa compare`; write kgqa compare {recipe}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kgqa.graph.linking.normalize import normalise, words
-from kgqa.types import Edges, InputError, Ints, KnowledgeGraph, Relation
+from kgqa.types import Edges, InputError, Ints, KnowledgeGraph, Relation, nearest
 
 
 def candidates(graph: KnowledgeGraph, text: str) -> Ints:
@@ -83,8 +82,7 @@ def relation_named(graph: KnowledgeGraph, relation: str) -> Relation:
     for about, ways in zip(graph.relations, known, strict=True):
         if relation.lower() in ways:
             return about
-    near = difflib.get_close_matches(relation.lower(), sorted(set().union(*known)), n=1)
-    hint = f"did you mean {near[0]!r}?" if near else "`kgqa graph info` lists them"
+    hint = nearest(relation.lower(), set().union(*known), "`kgqa graph info` lists them")
     raise InputError(f"{relation}: no relation of {graph.name} has this name; {hint}")
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 from urllib.request import OpenerDirector
@@ -21,7 +20,7 @@ from kgqa.graph.storage.layout import MANIFEST
 from kgqa.graph.storage.store import GraphStore, is_store
 from kgqa.limits.sandbox import SandboxLimits
 from kgqa.settings import RELATIONS, cache_folder, graph_folders
-from kgqa.types import InputError, KnowledgeGraph
+from kgqa.types import InputError, KnowledgeGraph, nearest
 from kgqa.validation import WORDINGS
 
 _READ_WHOLE = 64 << 20  # bytes up to which a file is hashed by content, which takes a fraction of a second
@@ -134,8 +133,7 @@ def _shipped() -> dict[str, Path]:
 
 def _unknown(source: str) -> str:
     names = sorted(_shipped())
-    near = difflib.get_close_matches(source, names, 1)
-    hint = f"did you mean {near[0]!r}?" if near else f"known by name: {', '.join(names) or 'none'}"
+    hint = nearest(source, names, f"known by name: {', '.join(names) or 'none'}")
     shown = source if len(source) <= 100 else source[:99] + "…"
     return f"{shown if shown.isprintable() else repr(shown)}: no such graph, file or folder; {hint}"
 
@@ -178,18 +176,12 @@ def _stored(folder: Path) -> GraphStore | None:
         return None
 
 
-@contextmanager
-def _locked(name: str) -> Iterator[None]:
+def _locked(name: str) -> AbstractContextManager[object]:
     """One process compiles a file; others that open it meanwhile wait, and do not replace what is being read."""
     from filelock import FileLock  # here, since most graphs are compiled already, and it takes 0.15 s
 
     place = cache_folder("locks") / f"{name}.lock"
-    lock = FileLock(place)
     try:
-        lock.acquire()
+        return FileLock(place).acquire()
     except OSError as error:
         raise InputError(f"{place}: cannot write here ({error.strerror}); set XDG_CACHE_HOME") from None
-    try:
-        yield
-    finally:
-        lock.release()

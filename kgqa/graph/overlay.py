@@ -131,7 +131,6 @@ class OverlayGraph:
         return self._edited(below, head | tail)
 
     def facts_among(self, entities: Ints, others: Ints, limit: int | None = None) -> Edges:
-        """Facts of `neighbours(entities, limit)` with both head and tail in `others`."""
         below = self.base.facts_among(self._below(entities), self._below(others), limit)
         head, tail = (np.isin(ends, entities) for ends in (self.added_edges.head, self.added_edges.tail))
         inside = np.isin(self.added_edges.head, others) & np.isin(self.added_edges.tail, others)
@@ -159,7 +158,6 @@ class OverlayGraph:
         return [Label(*self._new[entity - self._first])]
 
     def names(self, entities: Ints) -> list[str]:
-        """IRI or name of each entity."""
         return self._with_added(entities, self.base.names(self._below(entities)), 0)
 
     def ids(self, names: Sequence[str]) -> Ints:

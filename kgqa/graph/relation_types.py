@@ -11,14 +11,15 @@ import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 from kgqa.graph.linking.label_keys import BOOLEAN, DATES, XSD, comparable, split_literal
 from kgqa.types import InputError, Relation
 
-_TABLE = Path(__file__).with_name("relation_types.toml")
+_TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_PREFIXES, _COMMON = _TABLE.pop("prefixes"), _TABLE.pop("common")
+_COMMON_NAMES, _COMMON_PREFIXES = frozenset(_COMMON["names"].split()), tuple(_COMMON["prefixes"])
 _SHORT = re.compile(r"(?:https?://)?(?:www\.)?")
 _AMOUNT = re.compile(r"[^\w+-]*[+-]?\d[\d,]*(?:\.\d+)?(?:[eE][+-]?\d+)?\s*(\S*)\s*")
 _UNIT_NAMED = re.compile(r".*\bin (\S+)")
@@ -48,34 +49,14 @@ class RelationType(StrEnum):
 RelationTypes = frozenset[RelationType]
 
 
-class _Table(NamedTuple):
-    named: dict[str, RelationTypes]
-    words: dict[RelationType, re.Pattern[str]]
-    units: frozenset[str]
-    common: frozenset[str]
-    vocabularies: tuple[str, ...]
-
-
-@cache
-def _table() -> _Table:
-    rows = tomllib.loads(_TABLE.read_text(encoding="utf-8"))
-    prefixes, common = rows.pop("prefixes"), rows.pop("common")
-    named: dict[str, set[RelationType]] = defaultdict(set)
-    for relation_type, row in rows.items():
-        for prefix, _, local in (name.partition(":") for name in row.get("names", "").split()):
-            for start in prefixes[prefix]:
-                named[start + local].add(RelationType(relation_type))
-    return _Table(
-        {name: frozenset(found) for name, found in named.items()},
-        {
-            RelationType(relation_type): re.compile(row["words"])
-            for relation_type, row in rows.items()
-            if "words" in row
-        },
-        frozenset(rows[RelationType.MEASURE]["units"].split()),
-        frozenset(common["names"].split()),
-        tuple(common["prefixes"]),
-    )
+_NAMED: defaultdict[str, set[RelationType]] = defaultdict(set)
+"""Types of the relations of known vocabularies, by name."""
+for _type, _row in _TABLE.items():
+    for _prefix, _, _local in (_name.partition(":") for _name in _row.get("names", "").split()):
+        for _start in _PREFIXES[_prefix]:
+            _NAMED[_start + _local].add(RelationType(_type))
+_WORDS = {RelationType(name): re.compile(row["words"]) for name, row in _TABLE.items() if "words" in row}
+_UNITS = frozenset(_TABLE[RelationType.MEASURE]["units"].split())
 
 
 def relation_types(relation: Relation) -> RelationTypes:
@@ -114,12 +95,11 @@ def types_by_vocabulary(name: str, label: str = "", words: str = "", wider: str 
     >>> sorted(map(str, types_by_vocabulary("ex:b", "built by")))
     ['by whom']
     """
-    table = _table()
     for known in (name, wider):
-        if found := table.named.get(_SHORT.sub("", known, count=1)):
-            return found
+        if found := _NAMED.get(_SHORT.sub("", known, count=1)):
+            return frozenset(found)
     lowered = [text.lower() for text in (words, label) if text]
-    return frozenset(m for m, like in table.words.items() if any(like.fullmatch(text) for text in lowered))
+    return frozenset(m for m, like in _WORDS.items() if any(like.fullmatch(text) for text in lowered))
 
 
 def types_by_values(
@@ -151,7 +131,7 @@ def _unit(value: str, label: str) -> str:
     named = _UNIT_NAMED.fullmatch(label)
     own = datatype.replace("#", "/").rpartition("/")[2] if not datatype.startswith(XSD) else ""
     found = (behind[1] if behind else "", own, named[1] if named else "")
-    return next((unit for unit in found if unit in _table().units), "")
+    return next((unit for unit in found if unit in _UNITS), "")
 
 
 def is_closed_world(relations: Iterable[tuple[str, int]], weighed: bool) -> bool:
@@ -163,12 +143,11 @@ def is_closed_world(relations: Iterable[tuple[str, int]], weighed: bool) -> bool
     >>> is_closed_world([("ex:a", 2)], True)
     True
     """
-    table = _table()
     common = every = 0
     for name, count in relations:
         every += count
         short = _SHORT.sub("", name, count=1)
-        common += count * (short in table.common or short.startswith(table.vocabularies))
+        common += count * (short in _COMMON_NAMES or short.startswith(_COMMON_PREFIXES))
     # one borrowed common-sense relation does not make a graph open-world: they must be the majority
     return not weighed or 2 * common <= every
 

@@ -202,7 +202,7 @@ def _answered(store: Any, query: str) -> dict[str, Any]:
     room = MAX_ANSWER
     try:
         for solution in islice(found, MAX_ROWS):
-            row = [_term_text(value) for value in solution]
+            row = ["" if term is None else str(getattr(term, "value", term))[:MAX_CELL] for term in solution]
             room -= sum(map(len, row))
             if room < 0:
                 break
@@ -211,10 +211,6 @@ def _answered(store: Any, query: str) -> dict[str, Any]:
         message = re.sub(r"\s+", " ", str(error))[:300]
         raise InputError(f"the query cannot be answered: {message}") from None
     return {"columns": columns, "rows": rows}
-
-
-def _term_text(term: Any) -> str:
-    return "" if term is None else str(getattr(term, "value", term))[:MAX_CELL]
 
 
 def _address_space() -> int:

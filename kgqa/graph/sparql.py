@@ -6,6 +6,7 @@ Statements about facts (RDF-star, reification) are not queried.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from hashlib import blake2b
 from urllib.request import OpenerDirector
 
@@ -81,8 +82,6 @@ class SparqlGraph:
         self._degrees: dict[int, set[tuple[int, int, int]]] = {}
         self.relations: list[Relation] = []  # those returned so far
         self._relation_ids: dict[str, int] = {}
-        self._small: bool | None = None
-        self._scattered: bool | None = None
 
     is_remote = closed_world = True
     added_entities = np.zeros(0, dtype=np.int32)
@@ -123,7 +122,7 @@ class SparqlGraph:
         ):
             note(row, plain_key(row["s"]["value"]))
         missing = [key for key in keys if not grades[key]]
-        if missing and self._is_small():
+        if missing and self._is_small:
             values = " ".join(literal(key) for key in missing)
             query = _SCAN.replace("$KEYS", values).replace("$LABELS", _ALL_LABELS)
             for row in self.endpoint.select(query, "e k"):
@@ -132,29 +131,24 @@ class SparqlGraph:
             ordered = sorted(place, key=lambda name: (place[name], name))
             self._found[key] = np.array([self._id(name) for name in ordered], dtype=np.int32)
 
+    @cached_property
     def _is_small(self) -> bool:
-        if self._small is None:
-            rows = self.endpoint.select(f"SELECT ?s WHERE {{ ?s ?p ?o }} LIMIT 1 OFFSET {SCAN_LIMIT}")
-            self._small = not rows
-        return self._small
+        return not self.endpoint.select(f"SELECT ?s WHERE {{ ?s ?p ?o }} LIMIT 1 OFFSET {SCAN_LIMIT}")
 
     def _in_graphs(self, pattern: str) -> str:
         """A pattern that also matches in any single named graph, if the default graph does not include those."""
         return f"{{ {pattern} }} UNION {{ GRAPH ?g {{ {pattern} }} }}" if self.is_scattered else pattern
 
-    @property
+    @cached_property
     def is_scattered(self) -> bool:
         """Whether named graphs hold facts that the default graph does not."""
-        if self._scattered is None:
-            self._scattered = not self.endpoint.graphs and bool(self.endpoint.select(_SCATTERED))
-        return self._scattered
+        return not self.endpoint.graphs and bool(self.endpoint.select(_SCATTERED))
 
     def types_of(self, entities: Ints) -> Ints:
         """-1 for all entities: types are not queried."""
         return np.full(len(entities), -1, dtype=np.int32)
 
     def neighbours(self, entities: Ints, limit: int | None = None) -> Edges:
-        """Distinct facts with one of `entities` as head or tail, at most `limit` per entity and direction."""
         facts: set[tuple[int, int, int]] = set()
         terms = [known for name in self.names(np.unique(entities)) if (known := term(name))]
         # with a limit, each entity needs a subquery of its own, so queries would become too long for some servers
@@ -189,7 +183,6 @@ class SparqlGraph:
         return []
 
     def facts_among(self, entities: Ints, others: Ints, limit: int | None = None) -> Edges:
-        """Facts of `neighbours(entities, limit)` with both head and tail in `others`."""
         edges = self.neighbours(entities, limit)
         inside = np.isin(edges.head, others) & np.isin(edges.tail, others)
         return take(edges, inside)
@@ -273,7 +266,6 @@ class SparqlGraph:
         return {name: offer[2] for name, offer in best.items()}
 
     def names(self, entities: Ints) -> list[str]:
-        """IRI of each entity, without a request."""
         return [self._names[entity] for entity in np.asarray(entities).tolist()]
 
     def degrees(self, entities: Ints) -> Ints:

@@ -112,11 +112,6 @@ def _type_facts(graph: GraphStore) -> tuple[Ints, Ints]:
     return edges.head[rows], edges.tail[rows]
 
 
-def suggest_questions(graph: KnowledgeGraph, count: int = 3, wording: Wording | None = None) -> list[str]:
-    """The questions of `samples`, without answers."""
-    return [question for question, _ in samples(graph, count, wording)]
-
-
 def samples(graph: KnowledgeGraph, count: int = 3, wording: Wording | None = None) -> list[tuple[str, str]]:
     """Suggested questions with their answers, one for each of the most frequent relations, then another for each until
     there are enough; empty for an endpoint.
@@ -126,11 +121,8 @@ def samples(graph: KnowledgeGraph, count: int = 3, wording: Wording | None = Non
     """
     if not isinstance(graph, GraphStore):
         return []
-    used = sorted(range(len(graph.relations)), key=lambda row: -graph.manifest["relations"][row]["count"])
-    used = [row for row in used if graph.relations[row].label]
-    used = [
-        row for row in used if not (is_type_relation(graph.relations[row]) or is_vague(graph.relations[row]))
-    ]
+    known = [n for n, r in enumerate(graph.relations) if r.label and not (is_type_relation(r) or is_vague(r))]
+    used = sorted(known, key=lambda row: -graph.manifest["relations"][row]["count"])
     questions: list[tuple[str, str]] = []
     asked: dict[int, set[int]] = {row: set() for row in used}
     while used and len(questions) < count:
@@ -322,13 +314,8 @@ def _is_base(word: str) -> bool:
 
 
 def _has_gerund(word: str) -> bool:
-    forms = (
-        f"{word}ing",
-        f"{word.removesuffix('e')}ing",
-        f"{word}{word[-1]}ing",
-        f"{word.removesuffix('ie')}ying",
-    )
-    return any(map(is_known, forms))
+    stems = (word, word.removesuffix("e"), word + word[-1], word.removesuffix("ie") + "y")
+    return any(is_known(f"{stem}ing") for stem in stems)
 
 
 def _asked(begun: str, rest: list[str], who: str) -> str:

@@ -25,6 +25,9 @@ class Cancelled(Exception):
     It is not a `ValueError`, so that handlers of bad input do not catch it.
     """
 
+    def __init__(self) -> None:
+        super().__init__("the question took too long; ask about a shorter passage, or with fewer choices")
+
 
 @contextmanager
 def cancel_when(stop: Callable[[], bool]) -> Iterator[None]:
@@ -40,7 +43,7 @@ def check_cancelled() -> None:
     """Raise `Cancelled` if the request was cancelled."""
     stop = _STOP.get()
     if stop is not None and stop():
-        raise Cancelled("the question took too long; ask about a shorter passage, or with fewer choices")
+        raise Cancelled
 
 
 def cancellable(items: Iterable[Item]) -> Iterator[Item]:

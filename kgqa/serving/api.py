@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
 # Request and response bodies, for validation and for the OpenAPI description.
 
-
 MAX_QUESTIONS = 100
 MAX_EDITS = 50
 MAX_END_CHARACTERS = 500
@@ -101,9 +100,7 @@ class QuestionBody(RequestBody):
     graph: str = Field("", max_length=2_000, description="One of /v1/graphs; default: the first.")
 
     def as_question(self) -> Question:
-        """Convert to a `Question`."""
-        passage = Passage(self.passage) if self.passage else None
-        return Question(self.question, tuple(self.choices), passage, self.id)
+        return Question(self.question, self.choices, self.passage, self.id)
 
 
 class QuestionsBody(RequestBody):
@@ -342,7 +339,6 @@ class Service:
         return thread
 
     def observe(self, path: str, status: int, seconds: float) -> None:
-        """Count a request."""
         self.requests.labels(path, str(status)).inc()
         self.seconds.labels(path).observe(seconds)
 
@@ -426,9 +422,7 @@ class Service:
         try:
             while not (await asyncio.wait({inner}, timeout=_POLL_S))[0]:
                 if time.monotonic() > until:
-                    raise Cancelled(
-                        "the question took too long; ask about a shorter passage, or with fewer choices"
-                    )
+                    raise Cancelled
                 if await request.is_disconnected():
                     raise HTTPException(499, "the caller has disconnected")
             return inner.result()

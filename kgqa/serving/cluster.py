@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from kgqa.types import InputError, Passage, Question, first_line
+from kgqa.types import InputError, Question, first_line
 
 MAX_BLOCKS = 10_000
 """Maximum number of blocks of questions; each takes some of Ray's memory."""
@@ -29,10 +29,7 @@ class _Reads:
         from kgqa.qa.render import json_lines
 
         columns = (rows[name].tolist() for name in ("text", "choices", "passage", "id"))
-        questions = [
-            Question(text, tuple(choices), Passage(passage) if passage else None, id=id_)
-            for text, choices, passage, id_ in zip(*columns, strict=True)
-        ]
+        questions = [Question(*row) for row in zip(*columns, strict=True)]
         answers = map(self.answerer.shown, self.answerer.answer_many(questions))
         return {"block": rows["block"], "line": json_lines(answers)}
 

@@ -14,7 +14,7 @@ from kgqa.graph.concepts import candidates, rows_of
 from kgqa.limits.cancellation import Cancelled, cancel_when
 from kgqa.qa.render import attributions_json, response_json
 from kgqa.serving.middleware import of_validation
-from kgqa.types import InputError, Passage, Question
+from kgqa.types import InputError, Question
 from kgqa.validation import check_question
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def tool_server(answerer: Answerer) -> MCPServer:
     server = Server("kgqa", version=__version__, instructions=INSTRUCTIONS)
 
     def asked(question: str, passage: str, choices: list[str] | None) -> Question:
-        return Question(question, tuple(choices or ()), Passage(passage) if passage else None)
+        return Question(question, choices or (), passage)
 
     @contextmanager
     def limited() -> Iterator[None]:

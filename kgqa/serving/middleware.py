@@ -198,7 +198,6 @@ class RequestGuard:
         self.observe = observe
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -406,7 +405,6 @@ class Listener(socket.socket):
         return line, address
 
     def connections(self) -> list[Connection]:
-        """The open connections."""
         closed = [address for address, one in self._connections.items() if one.line.fileno() < 0]
         for address in closed:
             del self._connections[address]

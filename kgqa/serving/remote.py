@@ -62,29 +62,17 @@ class Client:
         self.named = {name: value for name, value in (("model", model), ("graph", graph)) if value}
 
     def answer(self, question: str, passage: str = "", choices: Sequence[str] = ()) -> dict[str, Any]:
-        """The answer to a question, as `kgqa ask --json` prints it.
-
-        Raises:
-            InputError: as `post`.
-        """
-        return self.post("/v1/answer", self._asked(question, passage, choices))
+        """The answer to a question, as `kgqa ask --json` prints it."""
+        return self.post("/v1/answer", self.asked(question, passage, choices))
 
     def answers(self, questions: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        """The answers to several questions, in order; each question is a dictionary as in the input of `kgqa predict`.
-
-        Raises:
-            InputError: as `post`.
-        """
+        """The answers to several questions, in order, each a dictionary as in the input of `kgqa predict`."""
         found = self.post("/v1/answers", {"questions": [{**self.named, **asked} for asked in questions]})
         return list(found["answers"])
 
     def explain(self, question: str, passage: str = "", choices: Sequence[str] = ()) -> dict[str, Any]:
-        """The answer, with the leave-one-out attribution of the facts near it (`attributions`).
-
-        Raises:
-            InputError: as `post`.
-        """
-        return self.post("/v1/explain", self._asked(question, passage, choices))
+        """The answer, with the leave-one-out attribution of the facts near it (`attributions`)."""
+        return self.post("/v1/explain", self.asked(question, passage, choices))
 
     def what_if(
         self,
@@ -95,23 +83,16 @@ class Client:
         add: Sequence[dict[str, str]] = (),
         strike: Sequence[dict[str, str]] = (),
     ) -> dict[str, Any]:
-        """The answers `before` and `after` adding or removing facts (head, relation, tail).
-
-        Raises:
-            InputError: as `post`.
-        """
-        asked = self._asked(question, passage, choices)
+        """The answers `before` and `after` adding or removing facts (head, relation, tail)."""
+        asked = self.asked(question, passage, choices)
         return self.post("/v1/what-if", {**asked, "add": list(add), "strike": list(strike)})
 
-    def _asked(self, question: str, passage: str, choices: Sequence[str]) -> dict[str, Any]:
+    def asked(self, question: str, passage: str, choices: Sequence[str]) -> dict[str, Any]:
+        """The body of a request."""
         return {**self.named, "question": question, "passage": passage or None, "choices": list(choices)}
 
     def get(self, path: str) -> dict[str, Any]:
-        """The JSON response of a GET request, such as `/v1/graphs`.
-
-        Raises:
-            InputError: as `post`.
-        """
+        """The JSON response of a GET request, such as `/v1/graphs`."""
         return self._asking(path, None)
 
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -198,13 +179,9 @@ class ServedAnswerer:
         """
         for question in questions:
             check_question(question)
-        rows = [
-            {"question": q.text, "passage": q.passage_text or None, "choices": list(q.choices)}
-            for q in questions
-        ]
         if watch is not None:
             watch("read")
-        found = self.client.answers(rows)
+        found = self.client.answers([self.client.asked(*_asked(question)) for question in questions])
         for body in found:
             if "error" in body:
                 raise InputError("; ".join(filter(None, (body["error"]["detail"], body["error"]["remedy"]))))

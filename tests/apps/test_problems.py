@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from apps.custom_graphs import uploaded
-from apps.problems import problem
+from apps.texts import problem
 from kgqa.data.datasets.json_lines import read_table
 from kgqa.types import InputError, Passage, Question
 from kgqa.validation import check_question

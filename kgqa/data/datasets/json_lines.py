@@ -10,8 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from kgqa.data.files import rows_of
-from kgqa.limits.encoding import encoding_of
+from kgqa.data.files import encoding_of, rows_of
 from kgqa.limits.sandbox import SandboxLimits, run_sandboxed
 from kgqa.types import Example, InputError, Passage, Question, Source, Span, first_line
 from kgqa.validation import check_question

@@ -36,7 +36,6 @@ from kgqa.types import InputError, Label
 
 # JSON-LD with schema.org's context gets a built-in copy of it, since nothing is ever downloaded.
 
-
 MAX_DEPTH = 200
 """Maximum nesting of objects and lists; the parser is recursive, and deeper nesting would overflow its stack."""
 _TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
@@ -92,7 +91,6 @@ def _written_out(value: Any, is_context: bool = False) -> Any:
 
 
 # RDF/XML is checked before parsing: for entity expansion ("billion laughs") and excessive nesting.
-
 
 MAX_ELEMENT_DEPTH = 1_000
 MAX_ATTRIBUTES = 1_000
@@ -206,21 +204,12 @@ def read_rdf(path: Path, tally: Tally, syntax: str, prefix: str) -> Iterator[Bat
     form = FORMATS[syntax]
     if form == "RDF_XML":
         check_markup(path)
-    reader = RdfReader(tally, prefix)
     content = with_context(path) if form == "JSON_LD" else None
-    yield from reader.quads(_parse(path, form, content))
-    yield from reader.rest()
+    yield from RdfReader(tally, prefix).quads(parse(path, form, content))
 
 
-def read_rdf_text(content: bytes, tally: Tally) -> Iterator[Batch]:
-    """Facts and labels of N-Quads in memory. Raises `InputError` if they are invalid."""
-    reader = RdfReader(tally, "")
-    yield from reader.quads(_parse(Path("graph.nq"), "N_QUADS", content))
-    yield from reader.rest()
-
-
-def _parse(path: Path, form: str, content: bytes | None) -> Iterator[list[Any]]:
-    """Lists of quads of a file, or of `content` if it is given."""
+def parse(path: Path, form: str, content: bytes | None) -> Iterator[list[Any]]:
+    """Lists of quads of a file, or of `content` if it is given. Raises `InputError` if they are invalid."""
     import pyoxigraph
 
     stream = Checked(path) if content is None else None
@@ -271,7 +260,7 @@ class RdfReader:
         self.structures = Structures(tally.skipped)
 
     def quads(self, parts: Iterable[list[Any]]) -> Iterator[Batch]:
-        """Process statements; yields a batch whenever enough facts or labels have been collected."""
+        """Process all statements; yields a batch whenever enough facts or labels have been collected."""
         from pyoxigraph import DefaultGraph, NamedNode
 
         fact, reified = self.facts.get, self.structures.reified
@@ -297,6 +286,15 @@ class RdfReader:
                     self.odd(subject, predicate.value, value, where)
             if len(heads) >= BATCH or len(self.batch.labels) >= BATCH:
                 yield self.flush()
+        for found in self.structures.facts():  # which are only complete at the end
+            self.fact(*found)
+            if len(self.batch.heads) >= BATCH:
+                yield self.flush()
+        self.batch.labels.extend(self.structures.labels())
+        for name, other in self.structures.inverses.items():
+            self.tally.inverses[name] = other
+            self.tally.inverses.setdefault(other, name)
+        yield self.flush()
 
     def role(self, relation: str) -> PropertyRole:
         """Role of a relation, cached."""
@@ -448,15 +446,3 @@ class RdfReader:
             self.structures.loose.append(GraphFact(head, relation, tail, UNSTATED, graph))
         else:
             self.fact(head, relation, tail, UNSTATED, graph)
-
-    def rest(self) -> Iterator[Batch]:
-        """Facts of structures, which are only complete at the end of the file."""
-        for fact in self.structures.facts():
-            self.fact(*fact)
-            if len(self.batch.heads) >= BATCH:
-                yield self.flush()
-        self.batch.labels.extend(self.structures.labels())
-        for relation, other in self.structures.inverses.items():
-            self.tally.inverses[relation] = other
-            self.tally.inverses.setdefault(other, relation)
-        yield self.flush()

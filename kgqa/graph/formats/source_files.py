@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
-from kgqa.limits.encoding import encoding_of
+from kgqa.data.files import encoding_of
 from kgqa.types import InputError, Label, Relation, Triple
 
 # Bytes of a source file, decompressed and checked for content that no graph file has.
@@ -57,7 +57,6 @@ class Checked(io.RawIOBase):
         self._most = max(FREE_BYTES, MAX_RATIO * path.stat().st_size) if compressed else None
 
     def readable(self) -> bool:
-        """Always."""
         return True
 
     def readinto(self, buffer: Any) -> int:
@@ -109,7 +108,6 @@ class Checked(io.RawIOBase):
         raise self.fault from None
 
     def close(self) -> None:
-        """Close the file."""
         self._stream.close()
         super().close()
 

@@ -26,7 +26,6 @@ from kgqa.types import InputError
 
 # Download all statements of a SPARQL endpoint, page by page, for import.
 
-
 PAGE = 10_000
 SMALL = 10_000
 """Maximum number of statements of an endpoint that is downloaded as a whole, in one response."""
@@ -44,9 +43,8 @@ def read_endpoint(
     """
     endpoint = Endpoint(source) if isinstance(source, str) else source
     pattern = _DEFAULT if endpoint.graphs else _EVERYWHERE
-    reader = RdfReader(tally, prefix)
-    yield from reader.quads(_whole(endpoint, pattern) if whole else _quads(endpoint, pattern, page))
-    yield from reader.rest()
+    parts = _whole(endpoint, pattern) if whole else _quads(endpoint, pattern, page)
+    yield from RdfReader(tally, prefix).quads(parts)
 
 
 def is_small(endpoint: Endpoint) -> bool:
@@ -184,7 +182,6 @@ class TimedResponse(http.client.HTTPResponse):
         self._late.start()
 
     def close(self) -> None:
-        """Close the response and cancel the deadline."""
         self._late.cancel()
         super().close()
 
@@ -205,13 +202,10 @@ class TimedSecureConnection(http.client.HTTPSConnection, TimedConnection):
 
 
 class TimedHTTP(urllib.request.HTTPHandler):
-    """Opens URLs with `connection`."""
-
-    connection: type[http.client.HTTPConnection] = TimedConnection
+    """Opens URLs over timed connections."""
 
     def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-        """The answer."""
-        return self.do_open(self.connection, req)
+        return self.do_open(TimedConnection, req)
 
 
 class BriefRedirects(urllib.request.HTTPRedirectHandler):
@@ -227,7 +221,6 @@ class BriefRedirects(urllib.request.HTTPRedirectHandler):
         msg: str,
         headers: http.client.HTTPMessage,
     ) -> Any:
-        """The response of the redirect's target."""
         fp.close()
         if urllib.parse.urlsplit(headers.get("location", "")).scheme in ("http", "https", ""):
             return super().http_error_302(req, fp, code, msg, headers)
@@ -238,11 +231,8 @@ class BriefRedirects(urllib.request.HTTPRedirectHandler):
 class TimedHTTPS(urllib.request.HTTPSHandler):
     """The same over TLS."""
 
-    connection: type[http.client.HTTPSConnection] = TimedSecureConnection
-
     def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-        """The answer."""
-        return self.do_open(self.connection, req)
+        return self.do_open(TimedSecureConnection, req)
 
 
 class Endpoint:

@@ -7,10 +7,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from kgqa.graph.formats.rdf import read_rdf_text
+from kgqa.graph.formats.rdf import MAX_TEXT, RdfReader, parse
 from kgqa.graph.formats.source_files import UNSTATED, Batch, Tally, batches, numbered_lines
 from kgqa.graph.formats.tsv import columns_named, fact_of
 from kgqa.graph.formats.vocabulary import RDF
@@ -18,8 +19,6 @@ from kgqa.graph.linking.label_keys import BOOLEAN, XSD, literal_name
 from kgqa.graph.linking.normalize import lemma, split_words
 from kgqa.types import InputError, Label, Triple
 
-MAX_TEXT = 120
-"""Maximum length of a cell, in characters; longer texts are not plausible answers."""
 _TRUTHS = {spelt: truth for truth in ("true", "false") for spelt in (truth, truth.title(), truth.upper())}
 _TRUTHS |= {
     spelt: truth for word, truth in (("yes", "true"), ("no", "false")) for spelt in (word, word.title())
@@ -43,7 +42,7 @@ def read_csv(path: Path, tally: Tally, identifier: str = "") -> Iterator[Triple 
     lines = (line for _, line in numbered_lines(path, "utf-8-sig"))
     first = next(lines, "")
     separator = max(_SEPARATORS, key=first.count)
-    reader = csv.reader(_after(first, lines), delimiter=separator, skipinitialspace=True)
+    reader = csv.reader(chain([first], lines), delimiter=separator, skipinitialspace=True)
     try:
         header = next(reader, [])
         rows = [(reader.line_num, row) for row in reader if any(map(str.strip, row))]
@@ -187,11 +186,6 @@ def cell_name(value: Any) -> str:
     return " ".join(str(value).split())
 
 
-def _after(first: str, lines: Iterable[str]) -> Iterator[str]:
-    yield first
-    yield from lines
-
-
 def _is_number(cell: Any) -> bool:
     return (isinstance(cell, int | float) and cell == cell) or (
         isinstance(cell, str) and _NUMBER.fullmatch(cell.strip()) is not None
@@ -283,7 +277,8 @@ def read_object(graph: Any, tally: Tally) -> Iterator[Batch]:
     match _library(graph):
         case "rdflib" if hasattr(graph, "serialize"):
             form = "nquads" if hasattr(graph, "quads") else "nt"
-            yield from read_rdf_text(graph.serialize(format=form, encoding="utf-8"), tally)
+            content = graph.serialize(format=form, encoding="utf-8")
+            yield from RdfReader(tally, "").quads(parse(Path("graph.nq"), "N_QUADS", content))
         case "networkx" if graph.is_directed():
             yield from batches(_network(graph))
         case "pandas" if hasattr(graph, "itertuples"):

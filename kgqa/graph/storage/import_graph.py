@@ -21,7 +21,6 @@ from kgqa.types import InputError
 
 # Published graphs by name, downloaded or from a file, with their licence and credit.
 
-
 _CHUNK = 1 << 18
 
 

@@ -219,9 +219,13 @@ def read_manifest(folder: Path, remedy: str) -> dict[str, Any]:
     except InputError:
         raise
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        why = f"no {error} in it" if isinstance(error, KeyError) else getattr(error, "strerror", 0) or error
-        raise InputError(f"{path}: damaged ({why}); {remedy}") from None
+        raise InputError(f"{path}: damaged ({damage(error)}); {remedy}") from None
     return manifest
+
+
+def damage(error: Exception) -> object:
+    """What is wrong with a file of a store, by the error that reading it raised."""
+    return f"no {error} in it" if isinstance(error, KeyError) else getattr(error, "strerror", 0) or error
 
 
 def _checksum(text: str) -> str:

@@ -148,8 +148,19 @@ class Vocabulary(NamedTuple):
         return next((self.words[form] for form in forms if form in self.words), "")
 
     def compound(self, word: str) -> str:
-        """The English of a compound whose last part is known."""
-        return _word_translated(word, self)
+        """Translation of a word: as a whole, without its particle, or as a compound whose last part is known."""
+        if english := self.find(word):
+            return english
+        for at in range(1, len(word)) if self.has_compounds else ():
+            last = self.words.get(word[at:])
+            if last is None and word[at:] in self.marks and self.language not in LEMMATIZED:
+                return self.compound(word[:at])
+            if last is not None and (len(word) - at > 3 or self.language not in LEMMATIZED):
+                first = word[:at]
+                stems = [first, *(first.removesuffix(link) for link in _LINKING)]
+                before = next((self.words[stem] for stem in stems if stem in self.words), "")
+                return f"{before} {last}".replace(VERB, "").strip()
+        return ""
 
 
 @lru_cache(maxsize=100_000)
@@ -232,9 +243,7 @@ def _is_in_language(label: str, own: Vocabulary) -> bool:
     """Whether all words of a label are those of a language, with another English."""
     said = [word for word in _split(label, own.language) if word not in own.marks]
     return (
-        bool(said)
-        and all(_word_translated(word, own) for word in said)
-        and _translated(label, own) != label.lower()
+        bool(said) and all(own.compound(word) for word in said) and _translated(label, own) != label.lower()
     )
 
 
@@ -251,7 +260,7 @@ def _translated(label: str, own: Vocabulary) -> str:
     for joint in ("", "_"):
         if whole := own.words.get(joint.join(label_words)):
             return whole.removeprefix(VERB)
-    found = {word: _word_translated(word, own) for word in label_words if word not in own.marks}
+    found = {word: own.compound(word) for word in label_words if word not in own.marks}
     if not any(found.values()):
         return ""
     has_by = own.last.get(label_words[-1]) == "by"
@@ -283,19 +292,3 @@ def _inflected(english: str, word: str, own: Vocabulary, perfect: bool) -> str:
     ):  # dictionary form
         return english.removeprefix(VERB)
     return f"{third(first)} {rest}".strip()
-
-
-def _word_translated(word: str, own: Vocabulary) -> str:
-    """Translation of a word: as a whole, without its particle, or as a compound whose last part is known."""
-    if english := own.find(word):
-        return english
-    for at in range(1, len(word)) if own.has_compounds else ():
-        last = own.words.get(word[at:])
-        if last is None and word[at:] in own.marks and own.language not in LEMMATIZED:
-            return _word_translated(word[:at], own)
-        if last is not None and (len(word) - at > 3 or own.language not in LEMMATIZED):
-            first = word[:at]
-            stems = [first, *(first.removesuffix(link) for link in _LINKING)]
-            before = next((own.words[stem] for stem in stems if stem in own.words), "")
-            return f"{before} {last}".replace(VERB, "").strip()
-    return ""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import mmap
 import tempfile
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from kgqa.graph.formats import SUFFIXES
 from kgqa.graph.formats.source_files import bare_suffix
 from kgqa.graph.linking.label_keys import PART, default_label, hash_keys, keys_of, plain_key
-from kgqa.graph.storage.layout import ARRAYS, FOREIGN, MANIFEST, described, read_manifest
+from kgqa.graph.storage.layout import ARRAYS, FOREIGN, MANIFEST, damage, described, read_manifest
 from kgqa.graph.storage.writer import write_store
 from kgqa.types import DamagedError, Edges, InputError, Ints, Label, Relation, Triple
 
@@ -184,10 +185,7 @@ class GraphStore:
         try:
             return cls(manifest, Columns(folder, manifest, mapped, in_memory, remedy), mapped)
         except (OSError, KeyError, TypeError, AttributeError) as error:
-            message = (
-                f"no {error} in it" if isinstance(error, KeyError) else getattr(error, "strerror", 0) or error
-            )
-            raise InputError(f"{folder}: damaged ({message}); {remedy}") from None
+            raise InputError(f"{folder}: damaged ({damage(error)}); {remedy}") from None
 
     @classmethod
     def from_triples(
@@ -201,8 +199,7 @@ class GraphStore:
         """An in-memory store of given facts. Raises InputError as `write_store` does."""
         with tempfile.TemporaryDirectory(prefix="kgqa-") as folder:
             target = Path(folder) / "store"
-            statements = (item for part in (labels, triples) for item in part)
-            write_store(statements, target, relations=relations, name=name, language=language)
+            write_store(chain(labels, triples), target, relations=relations, name=name, language=language)
             return cls.open(target, in_memory=True)
 
     is_remote = False
@@ -210,11 +207,9 @@ class GraphStore:
 
     @property
     def type_names(self) -> Sequence[str]:
-        """Names of the entity types, such as tool, place or feeling; empty if the source states none."""
         return tuple(self.manifest.get("kinds", ()))
 
     def types_of(self, entities: Ints) -> Ints:
-        """Type of each entity as an index into `type_names`, -1 for none."""
         column = self._a["kind"]
         if not len(column):
             return np.full(len(entities), -1, dtype=np.int32)
@@ -247,7 +242,6 @@ class GraphStore:
         return self._look_up([PART + word for word in words])
 
     def ids(self, names: Sequence[str]) -> Ints:
-        """Id of each name, -1 if the graph has no such entity."""
         found = self._look_up(["\0" + name for name in names])
         return np.array([ids[0] if len(ids) else -1 for ids in found], dtype=np.int32)
 
@@ -259,7 +253,6 @@ class GraphStore:
         return [entities[a:b] if key else entities[:0] for key, a, b in zip(keys, left, right, strict=True)]
 
     def neighbours(self, entities: Ints, limit: int | None = None) -> Edges:
-        """Distinct facts with one of `entities` as head or tail, at most `limit` per entity and direction."""
         return self._edges(np.union1d(*self._rows(entities, limit)))
 
     def facts_among(self, entities: Ints, others: Ints, limit: int | None = None) -> Edges:
@@ -320,7 +313,6 @@ class GraphStore:
         return found
 
     def all_labels(self, entity: int) -> list[Label]:
-        """All labels of an entity in the source, the preferred one first."""
         name = self.names(np.array([entity], dtype=np.int32))[0]
         rows = np.arange(*self._a["label_pointer"][entity : entity + 2])
         texts = _strings(self._a["label_text"].data, self._a["label_offsets"], rows)
@@ -329,14 +321,12 @@ class GraphStore:
         return [Label(name, *label) for label in zip(texts, languages, preferred, strict=True)]
 
     def names(self, entities: Ints) -> list[str]:
-        """IRI or name of each entity."""
         ids = np.asarray(entities, dtype=np.int64)
         found = _strings(self._a["name_text"].data, self._a["name_offsets"], ids)
         self._mapped.check()
         return found
 
     def degrees(self, entities: Ints) -> Ints:
-        """Number of facts of each entity."""
         ids = np.asarray(entities, dtype=np.int64)
         out, into = self._a["out_pointer"], self._a["in_pointer"]
         counts: Ints = (out[ids + 1] - out[ids] + into[ids + 1] - into[ids]).astype(np.int32)

@@ -13,7 +13,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -85,7 +85,6 @@ class Names:
         return np.concatenate(self._lengths).astype(np.int64)
 
     def close(self) -> None:
-        """Flush the text."""
         self._file.close()
 
 
@@ -147,7 +146,6 @@ class Scratch:
             file.close()
 
     def column(self, name: str, dtype: str = "<i4") -> NDArray[Any]:
-        """A column, memory-mapped."""
         return mapped(self.folder / f"{name}.bin", dtype)
 
     def used_entities(self) -> NDArray[np.bool_]:
@@ -287,7 +285,6 @@ def _codes(table: dict[str, int], values: list[str]) -> NDArray[np.int32]:
 
 # Sort facts into compressed sparse rows, part by part, so that memory does not grow with their number.
 
-
 PART = 4_000_000
 """Number of facts that are sorted at a time."""
 
@@ -415,25 +412,71 @@ def write_store(
     is_taken = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
     if is_taken and not _is_store_alone(folder):
         raise InputError(f"{folder}: contains other files than a graph store; choose another --out")
+    with _replacing(folder) as made:
+        report = progress or (lambda stage, count: None)
+        scratch = Scratch(made / "scratch")
+        read = 0
+        for batch in batches(statements):
+            scratch.add(batch)
+            read += len(batch)
+            report("reading", read)
+        scratch.close()
+        keep = scratch.used_entities() | scratch.named_entities(apart)
+        ids = np.cumsum(keep, dtype=np.int64) - 1  # old id -> new id, valid where `keep` is true
+        report("sorting", scratch.edge_count)
+        counts = sort_by_head(scratch, ids, int(keep.sum()), made)
+        sort_by_tail(made, len(counts))
+        report("labels", len(counts))
+        steps = {step for relation in scratch.relations for step in steps_of(relation)}
+        relation_labels = scratch.write_labels(keep, made, language, steps | set(inverses.values()))
+        type_table = _write_entity_types(entity_types, scratch.names, ids, keep, made)
+        _copy_names(scratch.names, keep, made)
+        report("indexing", len(counts))
+        write_index(made, counts, *scratch.foreign_labels(made, language))
+        shutil.rmtree(made / "scratch")
+        sizes = {
+            key: (made / f"{key}.bin").stat().st_size // np.dtype(dtype).itemsize
+            for key, dtype in ARRAYS.items()
+        }
+        used = np.bincount(column(made, "edge_relation"), minlength=len(scratch.relations)).tolist()
+        table = name_relations(list(scratch.relations), tuple(relations), relation_labels, inverses)
+        content, sums = _hashes(made, table)
+        manifest: dict[str, Any] = {
+            "format": FORMAT,
+            "name": name or folder.name,
+            "hash": content,
+            "entities": len(counts),
+            "edges": sizes["edge_tail"],
+            "labels": sizes["label_language"],
+            "labelled": int((np.diff(column(made, "label_pointer")) > 0).sum()),
+            "self_loops_dropped": scratch.self_loops,
+            "largest_degree": int(counts.max()) if len(counts) else 0,
+            "languages": list(scratch.languages),
+            "graphs": list(scratch.graphs),
+            "kinds": type_table,
+            "relations": [
+                {key: getattr(relation, key) for key in ("name", "label", "words", "inverse")}
+                | {"count": count, "labelled": relation.name in relation_labels}
+                for relation, count in zip(table, used, strict=True)
+            ],
+            "sizes": sizes,
+            "checksums": sums,
+        }
+        manifest |= about
+        manifest["warnings"] = _advise(manifest, *_unlabelled(made))
+        write_manifest(made, manifest)
+        if described is not None:
+            manifest = described(made)
+            write_manifest(made, manifest)
+    return manifest
+
+
+@contextmanager
+def _replacing(folder: Path) -> Iterator[Path]:
+    """Context with a scratch folder: it replaces `folder` when the block ends, and is removed if the block fails."""
     temporary, lock = _scratch_folder(folder)
     try:
-        manifest = _write(
-            statements,
-            temporary,
-            relations,
-            name or folder.name,
-            language,
-            progress,
-            inverses,
-            entity_types,
-            apart,
-        )
-        manifest |= about
-        manifest["warnings"] = _advise(manifest, *_unlabelled(temporary))
-        write_manifest(temporary, manifest)
-        if described is not None:
-            manifest = described(temporary)
-            write_manifest(temporary, manifest)
+        yield temporary
         temporary.chmod(0o755)
         _put_in_place(temporary, folder)
     except OSError as error:
@@ -444,7 +487,6 @@ def write_store(
         shutil.rmtree(temporary, ignore_errors=True)
         if lock is not None:
             os.close(lock)
-    return manifest
 
 
 def _is_store_alone(folder: Path) -> bool:
@@ -506,69 +548,6 @@ def _put_in_place(temporary: Path, folder: Path) -> None:
             shutil.rmtree(aside, ignore_errors=True)
         return
     raise InputError(f"{folder}: cannot be replaced ({last.strerror}); choose another --out")
-
-
-def _write(
-    statements: Iterable[Statement],
-    folder: Path,
-    given: Iterable[Relation],
-    name: str,
-    language: str,
-    progress: Progress | None,
-    inverses: Mapping[str, str],
-    entity_types: Mapping[str, str],
-    apart: Iterable[str],
-) -> dict[str, Any]:
-    report = progress or (lambda stage, count: None)
-    scratch = Scratch(folder / "scratch")
-    read = 0
-    for batch in batches(statements):
-        scratch.add(batch)
-        read += len(batch)
-        report("reading", read)
-    scratch.close()
-    keep = scratch.used_entities() | scratch.named_entities(apart)
-    ids = np.cumsum(keep, dtype=np.int64) - 1  # old id -> new id, valid where `keep` is true
-    report("sorting", scratch.edge_count)
-    counts = sort_by_head(scratch, ids, int(keep.sum()), folder)
-    sort_by_tail(folder, len(counts))
-    report("labels", len(counts))
-    steps = {step for relation in scratch.relations for step in steps_of(relation)}
-    relation_labels = scratch.write_labels(keep, folder, language, steps | set(inverses.values()))
-    type_table = _write_entity_types(entity_types, scratch.names, ids, keep, folder)
-    _copy_names(scratch.names, keep, folder)
-    report("indexing", len(counts))
-    write_index(folder, counts, *scratch.foreign_labels(folder, language))
-    shutil.rmtree(folder / "scratch")
-
-    sizes = {
-        key: (folder / f"{key}.bin").stat().st_size // np.dtype(dtype).itemsize
-        for key, dtype in ARRAYS.items()
-    }
-    used = np.bincount(column(folder, "edge_relation"), minlength=len(scratch.relations)).tolist()
-    table = name_relations(list(scratch.relations), tuple(given), relation_labels, inverses)
-    content, sums = _hashes(folder, table)
-    return {
-        "format": FORMAT,
-        "name": name,
-        "hash": content,
-        "entities": len(counts),
-        "edges": sizes["edge_tail"],
-        "labels": sizes["label_language"],
-        "labelled": int((np.diff(column(folder, "label_pointer")) > 0).sum()),
-        "self_loops_dropped": scratch.self_loops,
-        "largest_degree": int(counts.max()) if len(counts) else 0,
-        "languages": list(scratch.languages),
-        "graphs": list(scratch.graphs),
-        "kinds": type_table,
-        "relations": [
-            {key: getattr(relation, key) for key in ("name", "label", "words", "inverse")}
-            | {"count": count, "labelled": relation.name in relation_labels}
-            for relation, count in zip(table, used, strict=True)
-        ],
-        "sizes": sizes,
-        "checksums": sums,
-    }
 
 
 def _write_entity_types(
