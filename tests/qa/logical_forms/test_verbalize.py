@@ -234,13 +234,15 @@ def test_events_named_after_a_thing_are_called_so(tmp_path: Path, question: str,
     assert phrase in [candidate.phrase for candidate in found]
 
 
-def test_a_blank_node_that_nothing_leads_to_is_walked_through_and_called_by_its_class() -> None:
-    kind = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
-    facts = f"""_:b1|{kind}|Event\n_:b1|performer|Maeve\n_:b1|place|Millgate\n_:b2|{kind}|Event\n_:b2|performer|Fionn
-_:b2|place|Hill"""
-    graph = GraphStore.from_triples(
-        [Triple(*line.split("|")) for line in facts.splitlines()], name="readings"
-    )
+READINGS = """@prefix : <http://x/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:maeve rdfs:label "Maeve" . :fionn rdfs:label "Fionn" . :mill rdfs:label "Millgate" . :hill rdfs:label "Hill" .
+[] a :Event ; :performer :maeve ; :place :mill . [] a :Event ; :performer :fionn ; :place :hill .
+"""
+
+
+def test_a_blank_node_that_nothing_leads_to_is_walked_through_and_called_by_its_class(tmp_path: Path) -> None:
+    (tmp_path / "readings.ttl").write_text(READINGS)
+    graph = open_graph(tmp_path / "readings.ttl")
     known, index = GraphFacts(graph), GraphIndex(graph)
     asked = question_mentions(known, fuzzy_linker(graph), index, Question("Where does Maeve read?"))
     phrases = map(Verbalizer(known).phrase, Enumerator(known, asked, index.classes).forms())
