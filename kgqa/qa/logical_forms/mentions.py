@@ -252,6 +252,15 @@ def question_mentions(
     return QuestionMentions(text, tuple(dict.fromkeys(found)), values, frozenset(operators), rank, compared)
 
 
+def are_synonyms(noun: str, label: str) -> bool:
+    """Whether a noun is another word for the last word of a label.
+
+    >>> are_synonyms("films", "Silent movie"), are_synonyms("movies", "Movie")
+    (True, False)
+    """
+    return lemma(label.lower().split()[-1]) in _operators().synonyms.get(lemma(noun.lower()), ())
+
+
 def _asked_nouns(text: str) -> list[tuple[int, int, str]]:
     """Spans of words that may be the noun that a question asks for, in lower case.
 

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from rapidfuzz import fuzz
 from torch import Tensor
 
+from kgqa.graph.linking.normalize import lemma
 from kgqa.language.overlap import overlap
 from kgqa.language.values import value_asked
 from kgqa.qa.logical_forms.execute import Result, class_counted, execute, first_end, members
@@ -41,6 +42,7 @@ from kgqa.qa.logical_forms.language import (
 )
 from kgqa.qa.logical_forms.mentions import (
     QuestionMentions,
+    are_synonyms,
     attributes_asked,
     class_asked,
     counted_nouns,
@@ -152,11 +154,16 @@ def shortlist(
 
 
 def _alternative_labels(facts: GraphFacts, asked: QuestionMentions) -> dict[int, str]:
-    """Alternative labels that match a mention better than the preferred label."""
+    """Alternative labels, or the question's own words for classes, that match a mention better than the label."""
     found = {}
     for mention in asked.mentions:
         mentioned = asked.text[max(mention.start, 0) : mention.end].casefold()
         for entity in mention.entities if mentioned else ():
+            if facts.is_class(entity) and are_synonyms(mentioned, facts.label(entity)):
+                found[entity] = lemma(
+                    mentioned
+                )  # "novels with the fewest pages", where the class is called Book
+                continue
             texts = [facts.label(entity), *(label.text for label in facts.graph.all_labels(entity))]
             best = max(texts, key=lambda text: fuzz.ratio(text.casefold(), mentioned))
             if best != texts[0]:

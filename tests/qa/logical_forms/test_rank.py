@@ -155,3 +155,9 @@ def test_one_of_two_alternatives_is_the_answer(names: NameLookup) -> None:
         phrases = [candidate.phrase for candidate in found]
         assert best in phrases[:3]
         assert not any(phrase.startswith("whether") for phrase in phrases)
+
+
+def test_a_class_is_called_as_the_question_calls_it(names: NameLookup) -> None:
+    question = asked(names, "How many lorries are there?")
+    found = shortlist(GraphFacts(names.facts.graph), question, Enumerator(names.facts, question).forms())
+    assert found[0].phrase == "the number of lorries"
