@@ -9,6 +9,7 @@ from kgqa.graph.load import open_graph
 from kgqa.models.reader import save_reader
 from kgqa.models.reasoners import REASONERS
 from kgqa.qa.answerer import Answerer
+from kgqa.settings import cache_folder
 from kgqa.trainer.data.mixture import DataSettings
 from kgqa.trainer.finetuning.reader import build, prepare
 from kgqa.trainer.loop import TrainResult
@@ -32,7 +33,11 @@ from training.experiments.compare import (
 def recipe(
     tmp_path: Path, encoder, tokenizer_folder: Path, tools_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> ComparisonRecipe:
+    compiled = cache_folder("graphs")
+    compiled.mkdir(parents=True, exist_ok=True)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    cache_folder("graphs").parent.mkdir(parents=True)
+    cache_folder("graphs").symlink_to(compiled)  # compiling the everyday graph takes 18 s
     encoder.save_pretrained(tmp_path / "encoder")
     for name in ("tokenizer.json", "tokenizer_config.json"):
         shutil.copy(tokenizer_folder / name, tmp_path / "encoder")
