@@ -1,4 +1,4 @@
-"""Data types of kgqa: questions, graphs, evidence and answers. No torch, no files, no network."""
+"""Data types of kgqa: questions, graphs, evidence, answers and errors. No torch, no files, no network."""
 
 from __future__ import annotations
 

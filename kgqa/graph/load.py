@@ -182,6 +182,8 @@ def _locked(name: str) -> AbstractContextManager[object]:
 
     place = cache_folder("locks") / f"{name}.lock"
     try:
+        place.parent.mkdir(parents=True, exist_ok=True)
         return FileLock(place).acquire()
-    except OSError as error:
-        raise InputError(f"{place}: cannot write here ({error.strerror}); set XDG_CACHE_HOME") from None
+    except (OSError, NotImplementedError) as error:  # the latter where files cannot be locked
+        reason = getattr(error, "strerror", "") or error
+        raise InputError(f"{place}: cannot write here ({reason}); set XDG_CACHE_HOME") from None

@@ -25,8 +25,10 @@ class Cancelled(Exception):
     It is not a `ValueError`, so that handlers of bad input do not catch it.
     """
 
-    def __init__(self) -> None:
-        super().__init__("the question took too long; ask about a shorter passage, or with fewer choices")
+    def __init__(
+        self, message: str = "the question took too long; ask about a shorter passage, or with fewer choices"
+    ) -> None:
+        super().__init__(message)
 
 
 @contextmanager

@@ -246,7 +246,9 @@ class Structures:
             return node in self.labelled or not 0 < parents[node] <= MAX_PARENTS
 
         def through(fact: GraphFact, depth: int, owners: tuple[str, ...] = ()) -> Iterator[GraphFact]:
-            for member in self.members(fact.tail):
+            members = self.members(fact.tail)
+            owners = owners if len(members) == 1 else ()  # the members of a list are not multiplied
+            for member in members:
                 here = fact._replace(tail=member)
                 if not member.startswith("_:") or stays(member):
                     yield here

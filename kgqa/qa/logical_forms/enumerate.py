@@ -43,7 +43,6 @@ from kgqa.qa.logical_forms.language import (
 )
 from kgqa.qa.logical_forms.mentions import (
     QuestionMentions,
-    alternatives,
     asks_other_noun,
     asks_truth,
     class_asked,
@@ -157,7 +156,7 @@ class Enumerator:
         found += [Count(f) for f in counted if not (isinstance(f, Join) and self._are_values(f))]
         if asks_truth(self.asked.text):
             found = [form for form in found if isinstance(form, Exists | Compare)]
-        elif either := alternatives(self.asked.text, self.asked.mentions):
+        elif either := self.asked.either:
             among = [And(Entities(tuple(either)), form) for form in sets]
             named = (form for form in [*found, *among] if isinstance(form, SetForm))
             found = [form for form in named if self._members(form).keys() <= either]

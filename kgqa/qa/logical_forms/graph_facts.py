@@ -271,9 +271,9 @@ class GraphFacts:
         return self.graph.is_remote or any(len(found) for found in self.graph.find(sorted(_TRUTHS)))
 
     def is_nameless(self, entity: int) -> bool:
-        """Whether an entity is an intermediate node: an event, a measurement or a statement that has no label and a
-        number for a name, between entities with labels. If no neighbour has a label either, such numbers are names. A
-        quantity is always an intermediate node."""
+        """Whether an entity is an intermediate node: an event, a measurement or a statement that has no label, and a
+        number for a name or none, between entities with labels. If no neighbour has a label either, such numbers are
+        names. A quantity is always an intermediate node."""
         if entity not in self._nameless:
             self._nameless[entity] = self._is_nameless(entity, True) or self._is_quantity(entity)
         return self._nameless[entity]
@@ -324,19 +324,18 @@ class GraphFacts:
 
     def may_be_nameless(self, entity: int) -> bool:
         """Whether an entity may be nameless, as far as can be told without its facts."""
-        return self._have_units or self._is_number(entity)
+        return self._have_units or self._has_no_name(entity)
 
-    def _is_number(self, entity: int) -> bool:
+    def _has_no_name(self, entity: int) -> bool:
         """Whether an entity has no label, and a number for a name or none at all."""
         name = self.name(entity)
-        if name.startswith("_:"):
-            return not self.graph.all_labels(entity)
-        if self.graph.is_remote or "://" not in name or name.startswith('"'):
+        if self.graph.is_remote or name.startswith('"'):
             return False
-        return any(map(str.isdigit, local_name(name))) and not self.graph.all_labels(entity)
+        number = "://" in name and any(map(str.isdigit, local_name(name)))
+        return (number or name.startswith("_:")) and not self.graph.all_labels(entity)
 
     def _is_nameless(self, entity: int, beside: bool) -> bool:
-        if not self._is_number(entity):
+        if not self._has_no_name(entity):
             return False
         around = {end for step, end, _ in self.onward(entity) if not self.is_type(step.relation)}
         values = {end for end in around if self.name(end).startswith('"')}

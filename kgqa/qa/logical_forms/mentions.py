@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -37,6 +37,7 @@ _VALUE = re.compile(
     re.IGNORECASE,
 )
 _BEFORE_ONE = frozenset("than over under above below least most exactly only just".split())  # noqa: SIM905
+_THERE = re.compile(r"\b(?:(?:is|are|was|were) there|any)\b", re.IGNORECASE)
 _OR = re.compile(r"\W*or(?: (?:in|at|on|by|from|with|for|to|of))?(?: (?:the|an?))?\s*", re.IGNORECASE)
 _THE = re.compile(r"\b(?:the|this|our)\s+$", re.IGNORECASE)
 _ASKED_NOUN = re.compile(
@@ -100,6 +101,8 @@ class QuestionMentions(NamedTuple):
     """Rows of `operators.toml` with a word that occurs in the question."""
     rank: int
     """Ordinal: 2 for "second"; 1 if there is none."""
+    either: frozenset[int] = frozenset()
+    """The entities or values of which one is the answer: "Does the Rialto or the Odeon hold more people?"."""
     compared: Mapping[str, frozenset[Comparator]] = {}
     """The comparators that the words around each value express, if any: "at least 4", "4 or more"."""
 
@@ -151,8 +154,9 @@ def _operators() -> _Operators:
         countries[adjective.lower()].append(name)
     synonyms: dict[str, set[str]] = defaultdict(set)
     for group in rows["synonyms"]["groups"].replace("\n", " | ").split(" | "):
-        for word in group.split():
-            synonyms[word] |= {*group.split()} - {word}
+        alike = {*map(lemma, group.split())}  # "painting" has the lemma "paint", as in the questions
+        for word in alike:
+            synonyms[word] |= alike - {word}
     opposites = {
         word: (group, place)
         for group, line in enumerate(rows["opposites"]["groups"])
@@ -221,7 +225,7 @@ def question_mentions(
     ]
     found += [
         QuestionMention(start, end, kinds)
-        for start, end, noun in _asked_nouns(text)
+        for start, end, noun in _asked_nouns(text, [m for m in found if all(map(facts.is_class, m.entities))])
         if not any(m.start < end and start < m.end for m in found)
         and (kinds := index.classes_like(noun, _operators().synonyms.get(lemma(noun), ())))
     ]
@@ -239,7 +243,8 @@ def question_mentions(
     rest = _without(text, things)
     table = _operators()
     operators = {name for name, pattern in table.words.items() if pattern.search(rest)}
-    if alternatives(text, things):
+    either = _joined_by_or(text, [m for m in found if not all(map(facts.is_class, m.entities))])
+    if either:
         operators.discard("truth")
     ranks = [table.ranks[word] for word in _WORD.findall(rest.lower()) if word in table.ranks]
     ranks += [2] if table.words["second"].search(rest) else []
@@ -249,7 +254,8 @@ def question_mentions(
         operators |= {name for name, pattern in table.beside.items() if pattern.search(rest)}
     values = (*compared, *(str(rank) for rank in ranks[:1]))
     rank = ranks[0] if ranks else 1
-    return QuestionMentions(text, tuple(dict.fromkeys(found)), values, frozenset(operators), rank, compared)
+    mentions = tuple(dict.fromkeys(found))
+    return QuestionMentions(text, mentions, values, frozenset(operators), rank, either, compared)
 
 
 def are_synonyms(noun: str, label: str) -> bool:
@@ -258,11 +264,13 @@ def are_synonyms(noun: str, label: str) -> bool:
     >>> are_synonyms("films", "Silent movie"), are_synonyms("movies", "Movie")
     (True, False)
     """
-    return lemma(label.lower().split()[-1]) in _operators().synonyms.get(lemma(noun.lower()), ())
+    others = _operators().synonyms.get(lemma(noun.lower()), ())
+    return any(lemma(head) in others for head in label.lower().split()[-1:])
 
 
-def _asked_nouns(text: str) -> list[tuple[int, int, str]]:
-    """Spans of words that may be the noun that a question asks for, in lower case.
+def _asked_nouns(text: str, classes: Sequence[QuestionMention] = ()) -> list[tuple[int, int, str]]:
+    """Spans of words that may be the noun that a question asks for, in lower case; a word after the mention of a class
+    is its verb ("which people play").
 
     >>> _asked_nouns("Which Irish film is the longest?")
     [(6, 11, 'irish'), (12, 16, 'film')]
@@ -274,6 +282,8 @@ def _asked_nouns(text: str) -> list[tuple[int, int, str]]:
             if not word or word in STOP_WORDS:
                 break
             found.append((*match.span(group), word))
+            if any(m.start < match.end(group) and match.start(group) < m.end for m in classes):
+                break
     return found
 
 
@@ -281,17 +291,20 @@ def _only_member(facts: GraphFacts, mention: QuestionMention, text: str) -> Ques
     """Replace a class by its only instance where the question means that: "the brewery" in a graph that has one."""
     if not _THE.search(text[: max(mention.start, 0)]) or not all(map(facts.is_class, mention.entities)):
         return mention
-    instances = {row.head for kind in mention.entities for row in facts.of(kind) if row.tail == kind}
-    return mention._replace(entities=tuple(instances)) if len(instances) == 1 else mention
+    rows = [
+        r for kind in mention.entities for r in facts.of(kind) if r.tail == kind and facts.is_type(r.relation)
+    ]
+    members = {row.head for row in rows}
+    narrower = any(facts.is_narrower(row.relation) for row in rows)
+    return mention._replace(entities=tuple(members)) if len(members) == 1 and not narrower else mention
 
 
-def alternatives(text: str, mentions: Iterable[QuestionMention]) -> set[int]:
-    """The entities of a yes/no question's mentions that "or" joins, one of which is its answer: "Does the Rialto or the
-    Odeon hold more people?"."""
+def _joined_by_or(text: str, mentions: Sequence[QuestionMention]) -> frozenset[int]:
+    """The entities of mentions that "or" joins, if a question begins as one for yes or no, but not "is there"."""
+    if not _operators().words["truth"].search(text) or _THERE.search(text):
+        return frozenset()
     joined = (pair for pair in pairwise(mentions) if _OR.fullmatch(text, pair[0].end, pair[1].start))
-    if not _operators().words["truth"].search(text):
-        return set()
-    return {entity for pair in joined for mention in pair for entity in mention.entities}
+    return frozenset(entity for pair in joined for mention in pair for entity in mention.entities)
 
 
 def _other_spellings(text: str) -> list[tuple[int, int, str]]:
@@ -304,7 +317,8 @@ def _other_spellings(text: str) -> list[tuple[int, int, str]]:
     months = ((m.start(1), m.end(1), m[1].capitalize()) for m in _IN_MONTH.finditer(text) if m[1].islower())
     countries = _operators().countries
     of_country = re.compile(rf"\b(?:{'|'.join(countries)})\b", re.IGNORECASE)
-    named = ((*m.span(), name) for m in of_country.finditer(text) for name in countries[m[0].lower()])
+    found = (m for m in of_country.finditer(text) if m[0] != "polish")  # to polish shoes
+    named = ((*m.span(), name) for m in found for name in countries[m[0].lower()])
     return [*materials, *months, *named]
 
 

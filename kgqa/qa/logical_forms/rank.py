@@ -160,9 +160,8 @@ def _alternative_labels(facts: GraphFacts, asked: QuestionMentions) -> dict[int,
         mentioned = asked.text[max(mention.start, 0) : mention.end].casefold()
         for entity in mention.entities if mentioned else ():
             if facts.is_class(entity) and are_synonyms(mentioned, facts.label(entity)):
-                found[entity] = lemma(
-                    mentioned
-                )  # "novels with the fewest pages", where the class is called Book
+                # "novels with the fewest pages", where the class is called Book
+                found[entity] = lemma(mentioned)
                 continue
             texts = [facts.label(entity), *(label.text for label in facts.graph.all_labels(entity))]
             best = max(texts, key=lambda text: fuzz.ratio(text.casefold(), mentioned))

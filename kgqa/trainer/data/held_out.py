@@ -153,7 +153,7 @@ class LeakageGuard:
     """Rejects data whose data card does not allow the intended use.
 
     Args:
-        allowed: roles of data that may be used by the cards of the project, and those in the folder of a data file.
+        allowed: roles that may be used, by the cards of the project and by any card in the folder of a data file.
     """
 
     def __init__(self, allowed: Collection[DataUse] = (DataUse.TRAIN,)) -> None:

@@ -162,3 +162,21 @@ def test_a_noun_that_is_asked_for_may_be_another_word_for_a_class() -> None:
     assert named(SHOWS, "films at the Lark")["films"] == ["Movie"]
     assert "film" not in named(SHOWS, "Who would film that?")
     assert not named(SHOWS, "Which show is it?")  # a relation is called so: "shown at"
+    assert named(SHOWS.replace("Festival", "Performance"), "Which movies play?") == {
+        "movies": ["Movie"]
+    }  # a verb
+    assert named(SHOWS.replace("Movie", "Painting"), "Which artworks hang there?") == {
+        "artworks": ["Painting"]
+    }
+
+
+def test_what_or_joins_may_be_the_answer(names: NameLookup) -> None:
+    def either(text: str) -> list[str]:
+        graph = names.facts.graph
+        asked = question_mentions(names.facts, fuzzy_linker(graph), GraphIndex(graph), Question(text))
+        assert ("truth" in asked.operators) is not bool(asked.either)
+        return sorted(map(names.facts.label, asked.either))
+
+    assert either("Is the Rook or the Swift faster?") == ["Rook", "Swift"]
+    assert either("Is there a van of Tom Firth or Mia Orbell?") == []
+    assert either("Is Rook a van?") == []
