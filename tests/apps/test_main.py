@@ -39,3 +39,18 @@ def test_where_answers_take_long_the_smaller_reader_stands_in(
     asked = page.session_state["answer"].question
     page.toggle[0].set_value(False).run()
     assert not page.exception and page.session_state["answer"].question == asked
+
+
+def test_a_machine_that_is_busy_for_a_moment_is_not_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Reader:
+        answered = 0
+
+        def answer_many(self, questions: object) -> None:
+            self.answered += 1
+
+    asked = Reader()
+    clock = iter([0.0, 5.0, 5.0, 5.1])  # the first answer takes five seconds, the second a tenth
+    monkeypatch.setattr(resources, "shared_answerer", lambda: asked)
+    monkeypatch.setattr(resources.time, "perf_counter", lambda: next(clock))
+    assert not resources.is_slow.__wrapped__()
+    assert asked.answered == 2
