@@ -33,10 +33,19 @@ _UNIT: dict[str, tuple[str, float]] = {
     for name, _, factor in (entry.partition("=") for entry in line.split()[1:])
 }
 _MORE_UNITS = """
-eur euro usd dollar gbp pound chf krw won percent % year month mile mi mph km/h feet foot ft inche yard knot kn acre
-ounce hectare ha oz lb watt kw mw kwh volt hertz hz khz mhz bar hpa °c °f rpm m² m³
+eur euro usd dollar gbp pound chf krw won krone kroner krona kronor nok sek dkk franc yen rupee peso zloty pln czk
+percent % year month mile mi mph km/h feet foot ft inche yard knot kn acre ounce hectare ha oz lb watt kw mw kwh
+volt hertz hz khz mhz bar hpa °c °f rpm m² m³
 """
 _KINDS = frozenset(kind for kind, _ in _UNIT.values())
+SCALES = {
+    "k": 1e3, "grand": 1e3, "hundred": 100.0, "dozen": 12.0, "thousand": 1e3, "million": 1e6, "billion": 1e9
+}  # fmt: skip
+"""Words that multiply the number before them."""
+_CLOCK = re.compile(
+    r"([01]?\d|2[0-4])(?::([0-5]\d)(?::[0-5]\d(?:\.\d+)?)?)? ?(?:([ap])\.?m\.?)?", re.IGNORECASE
+)
+"""A time of day: "7:15", "9 am"; a number alone is none."""
 _AFTER = re.compile(r"^[^\d]*[+-]?\d[\d,]*(?:\.\d+)?(?:[eE][+-]?\d+)?\s*(.*)$")
 _BEFORE = re.compile(r"^\s*([^\d\s+-]*)")
 _DATE = re.compile(r"-?\d{4,9}-\d\d-\d\d.*")
@@ -60,6 +69,8 @@ def value_of(name: str) -> Value | None:
     True
     >>> value_of('"2 kg"'), value_of('"900 g"'), value_of('"96"')
     (Value(amount=2000.0, unit='mass'), Value(amount=900.0, unit='mass'), Value(amount=96.0, unit=''))
+    >>> value_of('"8.4 million kroner"'), value_of('"7:15"')
+    (Value(amount=8400000.0, unit='kroner'), Value(amount=435.0, unit='time of day'))
     >>> value_of('"true"^^<http://www.w3.org/2001/XMLSchema#boolean>'), value_of('"Lightning"')
     (None, None)
     """
@@ -77,6 +88,8 @@ def value_of(name: str) -> Value | None:
         return Value(amount, "date")
     if kind == "time":
         return Value(amount, "time of day")
+    if (minutes := minutes_of(text)) is not None:
+        return Value(minutes, "time of day")
     if seconds(text, datatype) is not None:
         return Value(amount, "time")
     found = _AFTER.match(text)
@@ -87,10 +100,28 @@ def value_of(name: str) -> Value | None:
     if not unit and datatype and not datatype.startswith(XSD):
         unit = kind
     unit = unit.strip(" .")
+    scale, _, scaled = unit.partition(" ")
+    if scale.lower() in SCALES and (scaled or len(scale) > 1):
+        amount, unit = amount * SCALES[scale.lower()], scaled
     known = _UNIT.get(unit) or _UNIT.get(unit.lower()) or _UNIT.get(unit.lower().removesuffix("s"))
     if known:
         return Value(amount * known[1], known[0])
     return Value(amount, unit.lower())
+
+
+def minutes_of(text: str) -> float | None:
+    """The minutes since midnight of a time of day; None for other text.
+
+    >>> minutes_of("07:15"), minutes_of("6 pm"), minutes_of("noon"), minutes_of("12"), minutes_of("12:75")
+    (435.0, 1080.0, 720.0, None, None)
+    """
+    if text.lower() in ("noon", "midday", "midnight"):
+        return 0.0 if text.lower() == "midnight" else 720.0
+    match = _CLOCK.fullmatch(text)
+    if match is None or not (match[2] or match[3]):
+        return None
+    hour = int(match[1]) % 12 + 12 * (match[3].lower() == "p") if match[3] else int(match[1])
+    return 60.0 * hour + int(match[2] or 0)
 
 
 def _parts(name: str) -> tuple[str, str, str]:
@@ -104,6 +135,8 @@ _SAME_UNITS = {
         "eur euro euros €",
         "usd dollar dollars $",
         "gbp pound pounds £",
+        "krone kroner nok dkk",
+        "krona kronor sek",
         "percent %",
         "year years",
         "month months",
@@ -199,7 +232,10 @@ def _label_unit(label: str) -> str:
     """The unit at the end of a relation's label, "" if there is none; "price per metre" is not in metres."""
     *before, unit = label.split() or [""]
     unit = unit.strip("()[]")
-    return unit if before and before[-1].lower() != "per" and is_unit(unit) else ""
+    if not before or before[-1].lower() == "per" or not is_unit(unit):
+        return ""
+    scale = before[-1].strip("([")
+    return f"{scale} {unit}" if scale.lower() in SCALES else unit
 
 
 _SPELLED = {name for name, (kind, _) in _UNIT.items() if kind != "time" and len(name) > 3}
@@ -217,7 +253,7 @@ def without_unit(label: str) -> str:
     ('date (start)', 'opening day', 'price per metre')
     """
     unit = _label_unit(label)
-    if unit and unit.lower().removesuffix("s") in _SPELLED:
+    if unit and unit.split()[-1].lower().removesuffix("s") in _SPELLED:
         label = re.sub(rf"\s*(?:\bin )?\W*{re.escape(unit)}\W*$", "", label, flags=re.IGNORECASE) or label
     return _IN_UNIT.sub("", label) or label if unit else label
 

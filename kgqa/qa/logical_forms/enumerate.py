@@ -89,7 +89,7 @@ class Enumerator:
         facts.fetch(named)
         self.classes = [e for e in named if facts.is_class(e)]
         # a value that the question compares with ("more than 4") is not an entity to start from
-        compared = " ".join(value for value, ops in asked.compared.items() if ops).split()
+        compared = " ".join(v for v, ops in asked.compared.items() if ops or v in asked.bound).split()
         limits = {e for m in asked.mentions if asked.text[m.start : m.end] in compared for e in m.entities}
         self.class_groups = [m.entities for m in asked.mentions if all(map(facts.is_class, m.entities))]
         self.things = [e for e in named if e not in self.classes and not (e in limits and facts.is_value(e))]
@@ -131,11 +131,15 @@ class Enumerator:
         unnamed: list[SetForm] = [kind for kind in map(Class, self.unnamed) if len(self._members(kind)) > 1]
         bases += unnamed
         bases += [form for kind in classes or unnamed for form in self._narrowed(kind)]
+        bound = {base: self._bound(base) for base in bases} if self.asked.bound else {}
+        bases = [bound.get(base, base) for base in bases]
         relative = list(self._relatives([*classes, *narrowed]))
         values = [] if self.things or self.classes else list(self._values())
         found: list[Form] = [
-            *sets, *own, *narrowed, *both, *unnamed, *values, *map(Count, values), *relative
+            *sets, *own, *narrowed, *both, *unnamed, *values, *relative
         ]  # fmt: skip
+        for form in bound.values() if "truth" not in self.asked.operators else ():
+            found += [form, *self._beyond(form)]
         found += [onward for form in narrowed for onward in self._beyond_all(form)]
         beyond = (onward for form in both for onward in self._beyond(form))
         found += [onward for onward in beyond if not self._members(onward).keys() <= set(self.things)]
@@ -151,9 +155,10 @@ class Enumerator:
         found += self._pairs()
         derived = list(self._derived(bases))
         found += derived
-        counted = (*bases, *relative, *(f for f in found if isinstance(f, Filter | Minus)))
+        counted = (*bases, *values, *relative, *(f for f in found if isinstance(f, Filter | Minus)))
         counted = (*counted, *(form for form in own if isinstance(form, Join) and self._leads_down(form)))
         found += [Count(f) for f in counted if not (isinstance(f, Join) and self._are_values(f))]
+        found = [form for form in found if self._has_bound(form)] or found
         if asks_truth(self.asked.text):
             found = [form for form in found if isinstance(form, Exists | Compare)]
         elif either := self.asked.either:
@@ -165,6 +170,23 @@ class Enumerator:
             found = [form for form in found if isinstance(form, Join) and form.path[0].forward] or found
         stated = self._stated(sets) if "count" in self.asked.operators else ()
         return [form for form in dict.fromkeys(found) if self._says_names(form) and form not in stated]
+
+    def _bound(self, base: SetForm) -> SetForm:
+        """The members of a set with the numbers that can only belong to one relation, as far as there are some: "the
+        three-room flats"."""
+        for value, relations in self.asked.bound.items():
+            if not self.asked.compared[value]:
+                filters = (Filter("=", (Hop(relation),), (value,), base) for relation in sorted(relations))
+                base = next((form for form in filters if self._members(form)), base)
+        return base
+
+    def _has_bound(self, form: Form) -> bool:
+        """Whether a form compares each such number with the values of that relation."""
+        filters = [part for part in parts(form) if isinstance(part, Filter)]
+        return all(
+            any(value in f.values and f.path[-1].relation in relations for f in filters)
+            for value, relations in self.asked.bound.items()
+        )
 
     def _values(self) -> Iterator[SetForm]:
         """The values of a relation that the question names, for the members of each of the largest classes: the
@@ -210,9 +232,9 @@ class Enumerator:
         return self.facts.graph.relations[form.path[-1].relation].label
 
     def _are_values(self, form: SetForm) -> bool:
-        """Whether all members are numbers or dates, of which nobody asks how many there are."""
+        """Whether all members are numbers, dates or Booleans, of which nobody asks how many there are."""
         reached = list(self._members(form))
-        names = [self.facts.name(end) for end in reached[:FEW] if self.facts.value(end) is not None]
+        names = [self.facts.name(end) for end in reached[:FEW] if self.facts.is_value(end)]
         return (
             bool(reached)
             and len(names) == len(reached[:FEW])

@@ -10,12 +10,14 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 from rapidfuzz import fuzz, process
 
+from kgqa.data.synthetic.inflection import is_plural
 from kgqa.graph.linking.label_keys import noun_of
 from kgqa.graph.linking.normalize import STOP_WORDS, is_known, lemma, split_local_name
 from kgqa.graph.relation_types import is_type_relation
 from kgqa.qa.logical_forms.graph_facts import GraphFacts
 from kgqa.qa.logical_forms.language import Form, parse, quoted, show
-from kgqa.types import InputError, KnowledgeGraph
+from kgqa.qa.logical_forms.wording import wording_of
+from kgqa.types import Edges, InputError, KnowledgeGraph
 
 # Names in logical forms: labels, local names and IRIs to a graph's ids, and back.
 
@@ -130,6 +132,8 @@ _WORD = re.compile(r"\w+(?:[-.'’&/]\w+)*")
 _QUALIFIER = re.compile(r"\s*\([^)]*\)$")
 """A disambiguating qualifier: "planet" does not mention "Mercury (planet)"."""
 _LONG_ENOUGH = 4
+MAX_NUMBERS = 200
+"""Maximum number of values of a relation that are looked at to tell whether they are small whole numbers."""
 MAX_NAMED = 3
 """Maximum number of entities that a partial name may refer to."""
 
@@ -151,11 +155,13 @@ class GraphIndex:
         self._label: dict[int, str] = {}
         name_words = (f"{relation.label} {relation.words}" for relation in graph.relations)
         self._relation_words = {word for text in name_words for word in _WORD.findall(text.casefold())}
+        self._numbers: dict[str, dict[int, tuple[bool, set[str]]]] = defaultdict(dict)
         if graph.is_remote or not 0 < count <= MAX_ENTITIES:
             return
         entities = np.arange(count, dtype=np.int32)
         edges = graph.neighbours(entities)
         kinds = np.array([is_type_relation(relation) for relation in graph.relations], dtype=bool)
+        self._index_numbers(graph, edges)
         instances = Counter(edges.tail[kinds[edges.relation]].tolist()) if len(edges.head) else Counter()
         labels = dict(zip(instances, graph.labels(np.array(list(instances), dtype=np.int32)), strict=True))
         order = sorted(instances, key=lambda entity: (-instances[entity], labels[entity].casefold()))
@@ -176,6 +182,27 @@ class GraphIndex:
                     self._of_word[word].add(entity)
         self._classes_by_noun = _by_noun(labels)
         self._known = list(self._of_word)
+
+    def _index_numbers(self, graph: KnowledgeGraph, edges: Edges) -> None:
+        """Relations whose values are small whole numbers, by the noun that these count or number."""
+        for number, relation in enumerate(graph.relations):
+            noun = wording_of(relation.label).noun.lower()
+            words = noun.removeprefix("number of ").removesuffix(" count").split()
+            if not words or len(noun.split()) > len(words) + 2:
+                continue
+            ends = np.unique(edges.tail[edges.relation == number])
+            values = {
+                label for label in graph.labels(ends[:MAX_NUMBERS]) if label.isdecimal() and len(label) < 4
+            }
+            if values and len(values) == len(ends[:MAX_NUMBERS]):
+                counts = is_plural(words[-1]) or len(words) < len(noun.split())
+                self._numbers[lemma(words[-1])][number] = counts, values
+
+    def numbered(self, noun: str, number: str, many: bool) -> list[int]:
+        """The relations that have a number among their values and are called by a noun: those that count it if `many`
+        ("four rooms"), else those that number it ("the third floor")."""
+        found = self._numbers.get(lemma(noun.lower()), {})
+        return [r for r, (counts, values) in found.items() if counts == many and number in values]
 
     def find(self, text: str, taken: Sequence[tuple[int, int]]) -> list[tuple[int, int, tuple[int, ...]]]:
         """Spans of a text that are partial or misspelt names: (start, end, entities).
@@ -219,7 +246,10 @@ class GraphIndex:
 
     def classes_called(self, word: str) -> tuple[int, ...]:
         """The classes whose labels of several words end in a noun: radio and podcast episodes for "episodes"."""
-        return () if word.casefold() in self._relation_words else self._classes_by_noun.get(lemma(word), ())
+        if word.casefold() in self._relation_words:
+            return ()
+        one = lemma(word)  # of "sailings" it is "sailing", of which it is "sail"
+        return self._classes_by_noun.get(one) or self._classes_by_noun.get(lemma(one), ())
 
     def classes_like(self, noun: str, synonyms: Collection[str]) -> tuple[int, ...]:
         """The classes that a noun is another word for, by the last word of their label: movies for "films"; none for a

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from kgqa.graph.linking.label_keys import MONTHS
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.linking.normalize import STOP_WORDS, lemma, words
-from kgqa.language.values import is_unit
+from kgqa.language.values import SCALES, is_unit, minutes_of
 from kgqa.qa.logical_forms.graph_facts import GraphFacts
 from kgqa.qa.logical_forms.graph_index import MAX_NAMED, GraphIndex
 from kgqa.qa.logical_forms.language import Comparator
@@ -25,17 +25,18 @@ _TABLE = Path(__file__).with_name("operators.toml")
 _ASKING = re.compile(r"\b(what|which|who|whom|whose|where|when|why|how)\b", re.IGNORECASE)
 _NAME_GOES_ON = re.compile(r"\s([A-Z\d][\w-]*)")
 _PEOPLE = re.compile(r"\b[Pp]eople\b")
-_SCALES: dict[str, float] = tomllib.loads(_TABLE.read_text(encoding="utf-8"))["scales"]
-_MONTH, _SCALE = "|".join(MONTHS), "|".join(_SCALES)
+_MONTH = "|".join(MONTHS)
 _ORDINAL = r"\d{1,2}(?:st|nd|rd|th)?"
 _VALUE = re.compile(
     rf"(?P<date>\d{{4}}-\d\d-\d\d|{_ORDINAL} (?:of )?(?:{_MONTH})(?:,? \d{{4}})|(?:{_MONTH}) (?:{_ORDINAL},? )?\d{{4}})"
     r"|(?P<money>[€$£] ?\d[\d,]*(?:\.\d+)?)"
-    rf"|(?<![\w.-])(?P<number>-?\d+(?:,\d{{3}})*(?:\.\d+)?)(?: ?(?P<scale>{'|'.join(_SCALES)})\b)?"
+    r"|(?P<clock>\b\d{1,2}:\d\d\b|\b\d{1,2} ?[ap]\.?m\b|\bnoon\b|\bmidday\b|\bmidnight\b)"
+    rf"|(?<![\w.-])(?P<number>-?\d+(?:,\d{{3}})*(?:\.\d+)?)(?: ?(?P<scale>{'|'.join(SCALES)})\b)?"
     r"(?: ?(?P<unit>%|[A-Za-zµ°/²³]+))?(?![\w-])"
     r"|\"(?P<text>[^\"]+)\"",
     re.IGNORECASE,
 )
+_WITH_HYPHEN = re.compile(r"\b([a-z]+|\d+)-(?=[a-z]{3})", re.IGNORECASE)
 _BEFORE_ONE = frozenset("than over under above below least most exactly only just".split())  # noqa: SIM905
 _THERE = re.compile(r"\b(?:(?:is|are|was|were) there|any)\b", re.IGNORECASE)
 _OR = re.compile(r"\W*or(?: (?:in|at|on|by|from|with|for|to|of))?(?: (?:the|an?))?\s*", re.IGNORECASE)
@@ -105,6 +106,8 @@ class QuestionMentions(NamedTuple):
     """The entities or values of which one is the answer: "Does the Rialto or the Odeon hold more people?"."""
     compared: Mapping[str, frozenset[Comparator]] = {}
     """The comparators that the words around each value express, if any: "at least 4", "4 or more"."""
+    bound: Mapping[str, frozenset[int]] = {}
+    """The relations that a number can only belong to, by its noun: "four rooms", "on the third floor"."""
 
 
 class _Operators(NamedTuple):
@@ -240,8 +243,8 @@ def question_mentions(
         found += [m._replace(start=-1, end=-1) for m in _mentioned(linker, question.passage_text)]
         facts.fetch(e for mention in found for e in mention.entities)
     things = [m for m in found if not _is_literal(facts, m) and not all(map(facts.is_class, m.entities))]
-    rest = _without(text, things)
     table = _operators()
+    rest, bound = _bound(index, _without(text, things))
     operators = {name for name, pattern in table.words.items() if pattern.search(rest)}
     either = _joined_by_or(text, [m for m in found if not all(map(facts.is_class, m.entities))])
     if either:
@@ -255,7 +258,33 @@ def question_mentions(
     values = (*compared, *(str(rank) for rank in ranks[:1]))
     rank = ranks[0] if ranks else 1
     mentions = tuple(dict.fromkeys(found))
-    return QuestionMentions(text, mentions, values, frozenset(operators), rank, either, compared)
+    bound = {value: relations for value, relations in bound.items() if value in compared}
+    return QuestionMentions(text, mentions, values, frozenset(operators), rank, either, compared, bound)
+
+
+def _bound(index: GraphIndex, text: str) -> tuple[str, dict[str, frozenset[int]]]:
+    """A text with the numbers whose noun names a relation with such values in digits, and these relations: "3 floor"
+    for "third floor"."""
+    table = _operators()
+    ordinals = {"first": "1", **{word: str(rank) for word, rank in table.ranks.items()}}
+    found: dict[str, frozenset[int]] = {}
+
+    def written(match: re.Match[str]) -> str:
+        word, noun = (match["word"] or match["behind"]).lower(), match["noun"] or match["before"]
+        number = ordinals.get(word) or table.numbers.get(word) or re.sub(r"\D", "", word)
+        counts = not match["behind"] and word not in ordinals and word in (number, *table.numbers)
+        relations = index.numbered(noun, number, counts)
+        if not relations:
+            return match[0]
+        found[number] = found.get(number, frozenset()) | frozenset(relations)
+        return f"{number} {noun}"
+
+    words = "|".join((*ordinals, *table.numbers))
+    number_and_noun = (
+        rf"\b(?P<word>\d{{1,3}}(?:st|nd|rd|th)?|{words})[ -](?P<noun>[^\W\d_]{{3,}})"
+        r"|\b(?P<before>[^\W\d_]{3,}) (?P<behind>\d{1,3})\b"
+    )
+    return re.sub(number_and_noun, written, text, flags=re.IGNORECASE), found
 
 
 def are_synonyms(noun: str, label: str) -> bool:
@@ -486,6 +515,8 @@ def values_in(text: str) -> tuple[str, ...]:
     (('45 cm', '50 cm'), ('4000000 euros',), ('1000000',))
     >>> values_in("Which are taller than a metre?"), values_in("4 euros a day")
     (('1 metre',), ('4 euros',))
+    >>> values_in("Which leave after noon, before 6 pm or at 9:30?"), values_in("a three-room flat")
+    (('12:00', '18:00', '09:30'), ('3',))
     >>> values_in("Who won more than one race?"), values_in("Who won twice?"), values_in("Which one is that?")
     (('1',), ('2',), ())
     >>> values_in("Born in the eighties?"), values_in("between 10 March and 3 April 2024"), values_in("by 2010, please")
@@ -504,12 +535,19 @@ def comparators_in(text: str) -> dict[str, frozenset[Comparator]]:
     """
     for pattern, written in (*_HALVES, *_WHOLE_DATES):
         text = pattern.sub(written, text)
-    text = _DECADE.sub(lambda match: _decade(match[1].lower()), text)
     numbers = _operators().numbers
+    text = _WITH_HYPHEN.sub(
+        lambda m: f"{m[1]} " if m[1].isdecimal() or m[1].lower() in numbers else m[0], text
+    )
+    text = _DECADE.sub(lambda match: _decade(match[1].lower()), text)
     text = _AND_A_HALF.sub(lambda match: f"{numbers.get(match[1].lower(), match[1])}.5", text)
     places: list[tuple[str, int, int]] = []
     for match in _VALUE.finditer(text):
         unit = match["unit"] or ""
+        if match["clock"]:
+            hour, minute = divmod(round(minutes_of(match["clock"]) or 0), 60)
+            places.append((f"{hour:02}:{minute:02}", *match.span()))
+            continue
         if not match["number"]:
             places.append((match["text"] or match[0].replace(" of ", " "), *match.span()))
             continue
@@ -522,7 +560,7 @@ def comparators_in(text: str) -> dict[str, frozenset[Comparator]]:
         places.append((number, match.start(), match.end("scale") if match["scale"] else match.end("number")))
     words = [*_WORD.finditer(text)]
     for n, word in enumerate(words):
-        scales = [w[0].lower() for w in words[n + 1 : n + 2] if w[0].lower() in _SCALES]
+        scales = [w[0].lower() for w in words[n + 1 : n + 2] if w[0].lower() in SCALES]
         one = word[0].lower() in ("a", "an", "one", "once") and (
             scales or (n and words[n - 1][0].lower() in _BEFORE_ONE)
         )
@@ -564,7 +602,7 @@ def _scaled(number: str, scale: str | None = None) -> str:
     """A number followed by a word such as "thousand" or "million", in digits."""
     if not scale:
         return number
-    return f"{float(number.replace(',', '')) * _SCALES[scale.lower()]:.6f}".rstrip("0").rstrip(".")
+    return f"{float(number.replace(',', '')) * SCALES[scale.lower()]:.6f}".rstrip("0").rstrip(".")
 
 
 def _mentioned(linker: Linker, text: str) -> list[QuestionMention]:

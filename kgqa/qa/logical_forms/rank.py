@@ -52,7 +52,7 @@ from kgqa.qa.logical_forms.mentions import (
 )
 from kgqa.qa.logical_forms.similarity import Similarity
 from kgqa.qa.logical_forms.verbalize import Verbalizer
-from kgqa.types import InputError, first_line
+from kgqa.types import NO, InputError, first_line
 
 MAX_READ = 32
 """Size of the shortlist that the reader scores."""
@@ -237,7 +237,8 @@ def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
         if not any(set(kinds) <= set(mention.entities) for mention in asked.mentions):
             cost += _UNNAMED
     number = isinstance(form, Join) and form.path[-1].forward and facts.is_count(form.path[-1].relation)
-    for operator in asked.operators - ({"count"} if number else set()):
+    without = any(isinstance(part, Filter) and part.values == (NO,) for part in inside)
+    for operator in asked.operators - ({"count"} if number else set()) - ({"negation"} if without else set()):
         if operator in _MET_BY and not types & _MET_BY[operator] and operator not in said:
             cost += _MISSED * _WEIGHTS.get(operator, 1.0)
     for part in inside:

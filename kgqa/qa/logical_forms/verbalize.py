@@ -9,7 +9,7 @@ from functools import lru_cache
 from kgqa.data.synthetic.inflection import plural
 from kgqa.graph.linking.label_keys import noun_of
 from kgqa.graph.storage.relation_names import in_english
-from kgqa.language.values import with_unit, without_unit
+from kgqa.language.values import value_of, with_unit, without_unit
 from kgqa.qa.logical_forms.execute import Result, class_counted, compared_value, first_end, iso_of, members
 from kgqa.qa.logical_forms.graph_facts import MAX_NODES, FactRow, GraphFacts, TooManyFacts
 from kgqa.qa.logical_forms.language import (
@@ -421,8 +421,11 @@ class Verbalizer:
             return f"between {form.values[0]} and {form.values[1]}"
         if form.op == "contains":
             return f"a text with {form.values[0]}"
-        dated = bool(compared_value(form.values[0]).date) and self.is_date(form.path, form.source)
-        return f"{(_DATE_OPS if dated else _OPS)[form.op]} {form.values[0]}"
+        value = form.values[0]
+        if _is_clock(f'"{value}"'):
+            return f"{'at' if form.op == '=' else _DATE_OPS[form.op].removeprefix('in or ')} {value}"
+        dated = bool(compared_value(value).date) and self.is_date(form.path, form.source)
+        return f"{(_DATE_OPS if dated else _OPS)[form.op]} {value}"
 
     def property(self, path: Path, source: SetForm | None = None) -> str:
         """A path of relations to a value: "top speed", "height of the driver", "height" of a quantity, "number of
@@ -453,10 +456,11 @@ class Verbalizer:
         return self.facts.name(end) if end is not None and self.facts.is_value(end) else ""
 
     def is_date(self, path: Path, source: SetForm) -> bool:
-        """Whether a path leads to dates, or to integers that a verb or "year" marks as years: "surveyed 1731"."""
+        """Whether a path leads to dates, to times of day, or to integers that a verb or "year" marks as years:
+        "surveyed 1731"."""
         name, noun = self._value_of(path, source), self._wording(path[-1]).noun
         years = not noun or "year" in noun.lower().split()
-        return bool(iso_of(name)) or (_YEAR.fullmatch(name) is not None and years)
+        return bool(iso_of(name)) or _is_clock(name) or (_YEAR.fullmatch(name) is not None and years)
 
     def _kinds(self, kinds: Sequence[int]) -> str:
         """Classes in the plural; by their common last word if there are several: "episodes" for radio and podcast
@@ -475,6 +479,11 @@ class Verbalizer:
     def _short(self, entity: int) -> str:
         label = " ".join(self.facts.label(entity).split()) or "one without a name"
         return label if len(label) <= _LONGEST else f"{label[:_LONGEST]}…"
+
+
+def _is_clock(name: str) -> bool:
+    value = value_of(name)
+    return value is not None and value.unit == "time of day"
 
 
 def _plural_of(label: str) -> str:
