@@ -512,6 +512,7 @@ class Enumerator:
         groups = [e for e in named if e and not self.facts.is_value(e[0])]
         if len(groups) < 2:
             return
+        yield from self._bearers_compared([group[0] for group in groups])
         firsts = [group[0] for group in groups]
         together = Entities(tuple(firsts))
         for (path, unit), count in self.scales(together).items():
@@ -528,6 +529,19 @@ class Enumerator:
                     for op in (*self._signs_asked(unit, path, first), "="):
                         yield Compare(op, path, first, second)
                     yield Difference(path, first, second)
+
+    def _bearers_compared(self, texts: Sequence[int]) -> Iterator[Form]:
+        """Comparisons of texts by a value of what bears them: of two tenants by the rents of their flats."""
+        owners = [{row.head: row.relation for row in self.facts.of(t) if row.tail == t} for t in texts]
+        relations = {relation for own in owners for relation in own.values()}
+        literals = all(self.facts.name(text).startswith('"') for text in texts)
+        if not literals or len(relations) != 1 or any(len(own) != 1 for own in owners):
+            return
+        together = Entities(tuple(head for own in owners for head in own))
+        for (path, unit), count in self.scales(together).items():
+            if count == len(texts):
+                for largest in self._ends_asked(unit, path, together):
+                    yield Join((Hop(relations.copy().pop()),), Extreme(largest, path, together))
 
     def _relatives(self, bases: Iterable[SetForm]) -> Iterator[SetForm]:
         """Members of a set whose value is above or below that of a mentioned entity: "who is younger than Ann"."""
@@ -620,8 +634,10 @@ class Enumerator:
         counts = [n for n in self.asked.compared if n.isdecimal() and len(n) < 4 and n not in met]
         for step in self._repeated(base) if counts else ():
             yield from (Filter(op, (step,), (n,), base, True) for n in counts for op in self._comparators(n))
-        for (path, unit), _ in self.scales(base).items() if self.asked.values else ():
-            fitting = [text for text in self.asked.values if text not in met and _fits(text, unit)]
+        scales = self.scales(base) if self.asked.values else {}
+        units = {unit for _, unit in scales}
+        for path, unit in scales:
+            fitting = [text for text in self.asked.values if text not in met and _fits(text, unit, units)]
             compared: list[tuple[Comparator, tuple[str, ...]]] = [
                 (op, (text,)) for text in fitting for op in self._comparators(text)
             ]
@@ -674,7 +690,10 @@ class Enumerator:
     def _derived(self, bases: Iterable[SetForm]) -> Iterator[Form]:
         """Filters, superlatives and aggregates over each set, and one further relation from their result."""
         operators = self.asked.operators
-        ordering = not operators.isdisjoint({"extreme", "more", "less"}) or self.asked.rank > 1
+        # the comparative of "more than 900 kg" asks for no superlative
+        compared = bool(self.asked.compared) and all(self.asked.compared.values())
+        superlative = {"extreme"} if compared else {"extreme", "more", "less"}
+        ordering = not operators.isdisjoint(superlative) or self.asked.rank > 1
         count = "count" in operators or "how much" in self.asked.text.lower()
         scaled = ordering or count or not operators.isdisjoint({"average", "sum"})
         for base in dict.fromkeys(bases):
@@ -768,11 +787,12 @@ def _back(path: Path) -> Path:
     return tuple(Hop(step.relation, not step.forward) for step in reversed(path))
 
 
-def _fits(text: str, unit: str) -> bool:
-    """Whether a value in the question can be compared with values of a unit; a missing unit is compatible with any."""
+def _fits(text: str, unit: str, units: Collection[str]) -> bool:
+    """Whether a value in the question can be compared with values of a unit; a missing unit is compatible with any, but
+    "600 euros" are compared with plain numbers only if none of `units` is euros."""
     limit = compared_value(text)
     if unit == "date":
         return bool(limit.date)
     if limit.amount is None:
         return False
-    return not limit.unit or not unit or limit.unit == unit
+    return not limit.unit or limit.unit == unit or not (unit or limit.unit in units)

@@ -436,8 +436,13 @@ def end_asked(text: str, unit: str, label: str) -> bool | None:
     (False, False)
     >>> end_asked("Which is the dearest?", "eur", "price"), end_asked("A list?", "", "")
     (True, None)
+    >>> end_asked("Which had its last service earlier?", "date", "last service")
+    False
     """
     table = _operators().ends
+    text = re.sub(
+        rf"\b(?:{'|'.join(map(re.escape, label.split())) or '(?!)'})\b", " ", text, flags=re.IGNORECASE
+    )
     unit = "speed" if _SPEED.search(label) else "time" if not unit and _DURATION.search(label) else unit
     asked = {large for large, words in table.get(unit, table["number"]).items() if words.search(text)}
     return asked.pop() if len(asked) == 1 else None

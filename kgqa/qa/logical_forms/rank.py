@@ -7,6 +7,7 @@ probabilities are in the model card.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from itertools import chain, groupby
 from typing import Any, NamedTuple
@@ -62,6 +63,7 @@ MAX_EXECUTED = 320
 """Maximum number of forms that are executed, best first."""
 NO_FORM = "the graph does not say it"
 """The last choice: no form fits. The adapter was trained with these words."""
+_CLASS_ASKED = re.compile(r"\b(?:which|what|whose|the|a|its|their|of|'s) class\b", re.IGNORECASE)
 _LENGTH, _UNNAMED, _MISSED, _UNASKED, _FITS, _NEAR = 0.1, 0.2, 0.4, 0.3, 0.2, 1.0
 """Costs of a form in the shortlist: for each further relation; for a class that the question does not mention; for an
 operator, mention or value that the form leaves out; for an operator that the question does not ask for. Bonuses: for a
@@ -114,7 +116,7 @@ def shortlist(
     # reserved places: the simplest forms that leave nothing out are always scored, however similar others seem
     plain = [n for n, form in enumerate(forms) if costs[n] <= least and sum(map(len, paths(form))) == 1]
     plain = sorted(plain, key=lambda n: -scores[n])[:MAX_PLAIN]
-    verbalizer = Verbalizer(facts, _alternative_labels(facts, asked), "class" in rest.lower())
+    verbalizer = Verbalizer(facts, _alternative_labels(facts, asked), _CLASS_ASKED.search(rest) is not None)
     found: dict[str, RankedForm] = {}
     denoted: dict[tuple[object, type], int] = {}
     wanted, kinds = value_asked(asked.text), class_asked(facts, asked)
@@ -259,7 +261,7 @@ def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
         ):
             cost += _UNASKED
     if isinstance(form, Count | Aggregate | Difference) and asked.operators.isdisjoint(_NUMBERS):
-        cost += _UNASKED * (value_asked(asked.text).kind == "thing")  # "who" does not ask for a number
+        cost += _UNFIT * (value_asked(asked.text).kind == "thing")  # "who" does not ask for a number
     if isinstance(form, Exists | Compare) is not ("truth" in asked.operators):
         cost += _UNASKED
     return cost
