@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import http.client
 import ipaddress
 import os
 import socket
-import urllib.error
-import urllib.request
-from typing import IO
+from typing import Any
 from urllib.parse import urlsplit
 
-from kgqa.graph.formats.sparql_client import (
-    BriefRedirects,
-    TimedConnection,
-    TimedHTTP,
-    TimedHTTPS,
-    TimedSecureConnection,
-)
+import httpx2
+
 from kgqa.types import InputError
 
 WEB_PORTS = frozenset({80, 443})
@@ -67,62 +59,30 @@ def checked_url(url: str) -> str:
     return url
 
 
-class _Connection(TimedConnection):
-    def connect(self) -> None:
-        super().connect()
-        if _is_inside(self.sock.getpeername()[0]):
-            self.close()
-            raise OSError("an address inside this network")
+def check_request(request: httpx2.Request) -> None:
+    """Check the URL of a request, and the address itself once it is connected to, since a name may resolve differently
+    after `checked_url` (DNS rebinding). With a proxy it is the proxy that connects and has to check.
 
+    Raises:
+        InputError: as `checked_url`.
+    """
+    checked_url(str(request.url))
+    if os.environ.get("KGQA_ALLOW_PRIVATE") == "1":
+        return
+    host, traced = "", request.extensions["trace"]
 
-class _SecureConnection(TimedSecureConnection, _Connection):
-    """Checked before the handshake: `HTTPSConnection.connect` calls the one above."""
+    def trace(event: str, info: dict[str, Any]) -> None:
+        nonlocal host
+        if event.endswith("connect_tcp.started"):
+            host = info["host"]
+        traced(event, info)
+        if event.endswith("connect_tcp.complete") and host == request.url.raw_host.decode():
+            line = info["return_value"]
+            if _is_inside(line.get_extra_info("server_addr")[0]):
+                line.close()
+                raise httpx2.ConnectError("an address inside this network")
 
-
-class CheckedHTTP(TimedHTTP):
-    """Checks the address of the connection itself, since a name may resolve differently after `checked_url`
-    (DNS rebinding). With a proxy it is the proxy that connects and has to check."""
-
-    def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-        """The answer; an error where the address is inside this network and not allowed."""
-        return super().http_open(req) if _is_free(req) else self.do_open(_Connection, req)
-
-
-class CheckedHTTPS(TimedHTTPS):
-    """`CheckedHTTP` over TLS."""
-
-    def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-        """The answer; an error where the address is inside this network and not allowed."""
-        return super().https_open(req) if _is_free(req) else self.do_open(_SecureConnection, req)
-
-
-def _is_free(req: urllib.request.Request) -> bool:
-    return os.environ.get("KGQA_ALLOW_PRIVATE") == "1" or req.has_proxy()
-
-
-class CheckedRedirects(BriefRedirects):
-    """Follows redirects only to addresses that visitors may name."""
-
-    def redirect_request(
-        self,
-        req: urllib.request.Request,
-        fp: IO[bytes],
-        code: int,
-        msg: str,
-        headers: http.client.HTTPMessage,
-        newurl: str,
-    ) -> urllib.request.Request | None:
-        """The request to the new address; an error if it is not allowed."""
-        try:
-            checked_url(newurl)
-        except InputError as error:
-            raise urllib.error.HTTPError(req.full_url, code, str(error), headers, fp) from None
-        return super().redirect_request(req, fp, code, msg, headers, newurl)
-
-
-def checking_opener() -> urllib.request.OpenerDirector:
-    """A URL opener for addresses named by visitors: checks every redirect and every connection."""
-    return urllib.request.build_opener(CheckedRedirects, CheckedHTTP, CheckedHTTPS)
+    request.extensions["trace"] = trace
 
 
 def _is_inside(address: str) -> bool:

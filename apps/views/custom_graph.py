@@ -15,7 +15,7 @@ from apps.examples import SAMPLES
 from apps.explorer import drawn, is_narrow, number_of
 from apps.follow_ups import wording
 from apps.graph_view import COLOURS, Drawn, dot
-from apps.guard import checked_url, checking_opener, sparql_allowed
+from apps.guard import check_request, checked_url, sparql_allowed
 from apps.jobs import Job, follow, worked
 from apps.markup import key_of, listed, plain
 from apps.resources import (
@@ -105,7 +105,7 @@ def open_one() -> None:
                 keep_custom(graph)
         elif url.strip():
             words = plain(say("reading", name=url.strip()))
-            remote = worked(words, lambda _: open_graph(checked_url(url), opener=checking_opener()))
+            remote = worked(words, lambda _: open_graph(checked_url(url), check=check_request))
             if remote is not None:
                 keep_custom(remote)
         else:

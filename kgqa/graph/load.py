@@ -8,13 +8,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
-from urllib.request import OpenerDirector
 
 from kgqa.data.synthetic import inflection
 from kgqa.fingerprint import fingerprint
 from kgqa.graph import formats, linking, relation_types, storage
 from kgqa.graph.formats import SUFFIXES
-from kgqa.graph.formats.sparql_client import Endpoint, is_small
+from kgqa.graph.formats.sparql_client import Endpoint, RequestCheck, is_small
 from kgqa.graph.storage.import_graph import import_graph, import_sandboxed, is_url
 from kgqa.graph.storage.layout import MANIFEST
 from kgqa.graph.storage.store import GraphStore, is_store
@@ -33,7 +32,7 @@ def open_graph(
     language: str = "en",
     headers: Mapping[str, str] | None = None,
     graphs: Sequence[str] = (),
-    opener: OpenerDirector | None = None,
+    check: RequestCheck | None = None,
 ) -> KnowledgeGraph:
     """Open a graph by shipped name, store folder, file (RDF, TSV, CSV, .xlsx), or URL of a SPARQL endpoint.
 
@@ -42,8 +41,9 @@ def open_graph(
 
     A file is compiled once into the cache (`$XDG_CACHE_HOME/kgqa`), keyed by its content, and memory-mapped from then
     on. A small endpoint is downloaded each time it is opened; a large one is queried for each question. `headers` are
-    sent with every request to an endpoint, and only its named `graphs` are queried, if any are given. Pass an `opener`
-    with restrictions if the URL is untrusted input. Raises `InputError` if the graph does not exist or cannot be read.
+    sent with every request to an endpoint, and only its named `graphs` are queried, if any are given. Pass a `check` of
+    each request before it is sent if the URL is untrusted input. Raises `InputError` if the graph does not exist or
+    cannot be read.
     """
     if isinstance(source, KnowledgeGraph):
         return source
@@ -51,7 +51,7 @@ def open_graph(
         return _in_memory(source, "graph", language)
     source = os.fspath(source)
     if is_url(source):
-        return _endpoint(str(source), language, headers=headers, graphs=graphs, opener=opener)
+        return _endpoint(str(source), language, headers=headers, graphs=graphs, check=check)
     if not str(source).strip():
         raise InputError("no graph is named; give a file, a folder, a URL, or one of the shipped names")
     path = _path_of(source)

@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import blake2b
-from urllib.request import OpenerDirector
 
 import numpy as np
 
 from kgqa.graph.formats.rdf import MAX_DEFINITION, MAX_TEXT
-from kgqa.graph.formats.sparql_client import Binding, Endpoint, iri, literal, name_of, term
+from kgqa.graph.formats.sparql_client import Binding, Endpoint, RequestCheck, iri, literal, name_of, term
 from kgqa.graph.formats.vocabulary import (
     ALTERNATES,
     LABELS,
@@ -68,9 +67,9 @@ class SparqlGraph:
         batch: int = 100,
         headers: Mapping[str, str] | None = None,
         graphs: Sequence[str] = (),
-        opener: OpenerDirector | None = None,
+        check: RequestCheck | None = None,
     ) -> None:
-        self.endpoint = Endpoint(url, timeout_s, retries, headers=headers, graphs=graphs, opener=opener)
+        self.endpoint = Endpoint(url, timeout_s, retries, headers=headers, graphs=graphs, check=check)
         self.name = url.split("://", 1)[1].rstrip("/")
         self.hash = blake2b(url.encode(), digest_size=16).hexdigest()
         self.language = language

@@ -7,11 +7,11 @@ import json
 import os
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from fastapi import FastAPI, Query, Request, Response
@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 from starlette.exceptions import HTTPException
-from starlette.responses import HTMLResponse, PlainTextResponse
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse
 
 from kgqa.graph.concepts import relation_named
 from kgqa.limits.cancellation import Cancelled
@@ -198,80 +198,6 @@ class Problem(BaseModel):
     errors: list[dict[str, str]] = Field(
         default_factory=list, description="field, detail and remedy of each fault"
     )
-
-
-# The documentation page at /docs, generated from the OpenAPI description, without external resources.
-
-_STYLE = (
-    "body{font:16px/1.5 sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}"
-    "pre{background:#f3f3f3;padding:.8rem;overflow:auto}code{font-family:monospace}"
-    "table{border-collapse:collapse}td,th{border:1px solid #ccc;padding:.2rem .6rem;text-align:left}"
-    "@media(prefers-color-scheme:dark){body{color:#ddd;background:#111}pre{background:#222}}"
-)
-
-
-def page(described: dict[str, Any]) -> str:
-    """HTML page of an OpenAPI description: paths, then request and response bodies."""
-    title = escape(f"{described['info']['title']}: {described['info'].get('summary', '')}")
-    paths = "".join(
-        _operation(path, method, operation)
-        for path, methods in described["paths"].items()
-        for method, operation in methods.items()
-    )
-    forms = "".join(_form(name, form) for name, form in described["components"]["schemas"].items())
-    return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
-        f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style></head><body>'
-        f'<h1>{title}</h1><p>As OpenAPI: <a href="openapi.json">openapi.json</a></p>'
-        f"<h2>Paths</h2>{paths}<h2>Forms</h2>{forms}</body></html>"
-    )
-
-
-def _operation(path: str, method: str, operation: dict[str, Any]) -> str:
-    sent = operation.get("requestBody", {}).get("content", {})
-    forms = [_link(form) for content in sent.values() if (form := _name(content.get("schema", {})))]
-    takes = f"<p>Takes {', '.join(forms)}</p>" if forms else ""
-    answers = "; ".join(
-        f"{code} {escape(answer.get('description', ''))}" for code, answer in operation["responses"].items()
-    )
-    return (
-        f"<h3><code>{escape(method.upper())} {escape(path)}</code></h3>"
-        f"<p>{escape(operation.get('description', ''))}</p>{takes}<p>Answers: {answers}</p>"
-    )
-
-
-def _form(name: str, form: dict[str, Any]) -> str:
-    rows = "".join(
-        f"<tr><td><code>{escape(field)}</code></td><td>{_kind(about)}</td>"
-        f"<td>{escape(str(about.get('description', '')))}</td></tr>"
-        for field, about in form.get("properties", {}).items()
-    )
-    examples = "".join(
-        f"<pre>{escape(json.dumps(example, indent=1, ensure_ascii=False))}</pre>"
-        for example in form.get("examples", ())
-    )
-    return (
-        f'<h3 id="{escape(name)}">{escape(name)}</h3><p>{escape(form.get("description", ""))}</p>'
-        f"<table>{rows}</table>{examples}"
-    )
-
-
-def _kind(about: dict[str, Any]) -> str:
-    if name := _name(about):
-        return _link(name)
-    if "anyOf" in about:
-        return " or ".join(map(_kind, about["anyOf"]))
-    if about.get("type") == "array":
-        return f"list of {_kind(about.get('items', {}))}"
-    return escape(str(about.get("type", "anything")))
-
-
-def _name(about: dict[str, Any]) -> str:
-    return str(about.get("$ref", "")).rpartition("/")[2]
-
-
-def _link(name: str) -> str:
-    return f'<a href="#{escape(name)}">{escape(name)}</a>'
 
 
 # The HTTP service: questions to answers with evidence, as JSON.
@@ -482,7 +408,7 @@ def _add_answers(app: FastAPI, service: Service) -> None:
     async def answer(asked: QuestionBody, request: Request, full: Full = False) -> Response:
         """Answer a question. Evidence is ranked without leave-one-out attribution, which /v1/explain adds."""
         _log_text(service, request, asked)
-        return _json(_body(service, asked, await service.answer(asked, request), full))
+        return JSONResponse(_body(service, asked, await service.answer(asked, request), full))
 
     @app.post("/v1/answers", response_model=AnswersBody)
     async def answers(many: QuestionsBody, request: Request, full: Full = False) -> Response:
@@ -496,7 +422,7 @@ def _add_answers(app: FastAPI, service: Service) -> None:
             else _body(service, asked, one, full)
             for asked, one in zip(many.questions, found, strict=True)
         ]
-        return _json({"answers": bodies})
+        return JSONResponse({"answers": bodies})
 
     @app.post("/v1/explain", response_model=ExplainBody)
     async def explained(asked: QuestionBody, request: Request, full: Full = False) -> Response:
@@ -509,7 +435,7 @@ def _add_answers(app: FastAPI, service: Service) -> None:
             log_odds_drops = attributions_json(found, answerer.attributions(found))
             return {**_body(service, asked, found, full), "attributions": log_odds_drops}
 
-        return _json(await service.apart(asked, request, work))
+        return JSONResponse(await service.apart(asked, request, work))
 
     @app.post("/v1/what-if", response_model=WhatIfBody)
     async def what_if(asked: WhatIfRequest, request: Request, full: Full = False) -> Response:
@@ -524,14 +450,14 @@ def _add_answers(app: FastAPI, service: Service) -> None:
             bodies = [_body(service, asked, answer, full) for answer in (before, after)]
             return {"before": bodies[0], "after": bodies[1], "changed": before.text != after.text}
 
-        return _json(await service.apart(asked, request, work))
+        return JSONResponse(await service.apart(asked, request, work))
 
 
 def _add_about(app: FastAPI, service: Service) -> None:
     @app.get("/v1/readers")
     async def readers() -> Response:
         """The readers that a request can select by `model`, the default first."""
-        return _json({"readers": list(dict.fromkeys(model for model, _ in service.answerers))})
+        return JSONResponse({"readers": list(dict.fromkeys(model for model, _ in service.answerers))})
 
     @app.get("/v1/graphs")
     async def graphs() -> Response:
@@ -541,17 +467,20 @@ def _add_about(app: FastAPI, service: Service) -> None:
             {"name": name, "concepts": graph.entity_count, "relations": len(graph.relations)}
             for name, graph in found.items()
         ]
-        return _json({"graphs": rows})
+        return JSONResponse({"graphs": rows})
 
     @app.get("/docs", include_in_schema=False)
     async def docs() -> HTMLResponse:
         """Documentation of the API."""
-        return HTMLResponse(page(app.openapi()))
+        from jinja2 import Template
+
+        page = Template(Path(__file__).with_name("docs.html").read_text(encoding="utf-8"), autoescape=True)
+        return HTMLResponse(page.render(app.openapi(), dumps=json.dumps))
 
     @app.get("/health")
     async def health() -> Response:
         """Liveness."""
-        return _json({"status": "alive"})
+        return JSONResponse({"status": "alive"})
 
     @app.get("/ready")
     async def ready() -> Response:
@@ -559,8 +488,8 @@ def _add_about(app: FastAPI, service: Service) -> None:
         body = {"status": "ready", "waiting": len(service.batcher)}
         if service.answerers:
             reader, graph = next(iter(service.answerers))
-            return _json({**body, "reader": reader, "graph": graph})
-        response = _json({**body, "status": "failed" if service.failure else "loading"}, 503)
+            return JSONResponse({**body, "reader": reader, "graph": graph})
+        response = JSONResponse({**body, "status": "failed" if service.failure else "loading"}, 503)
         response.headers["Retry-After"] = str(_LOADING_S)
         return response
 
@@ -626,10 +555,6 @@ def _edit(answerer: Answerer, fact: StatedFact, added: bool) -> Edit:
 
 def _body(service: Service, asked: QuestionBody, answer: Answer, full: bool) -> dict[str, Any]:
     return response_json(service.answerer(asked).shown(answer), full)
-
-
-def _json(value: Mapping[str, Any], status: int = 200) -> Response:
-    return Response(json.dumps(value, ensure_ascii=False).encode(), status, media_type="application/json")
 
 
 def _log_text(service: Service, request: Request, asked: QuestionBody) -> None:

@@ -1,15 +1,14 @@
-import http.client
 import socket
 import threading
 import time
-import urllib.error
-import urllib.request
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
 import apps.guard
-from apps.guard import CheckedHTTP, CheckedHTTPS, CheckedRedirects, checked_url, sparql_allowed
+from apps.guard import check_request, checked_url, sparql_allowed
+from kgqa.graph.formats.sparql_client import Endpoint
 from kgqa.types import InputError
 
 
@@ -68,65 +67,75 @@ def test_endpoints_are_off_unless_asked_for(monkeypatch: pytest.MonkeyPatch) -> 
     assert not sparql_allowed()
 
 
-def test_an_endpoint_cannot_send_a_question_on_to_an_inner_address(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def inner(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, list[str]]]:
+    """A server inside this network, which sends whoever asks for /sparql on to /secret, and what it was asked for."""
     asked: list[str] = []
 
     class Sly(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
+        def do_POST(self) -> None:
             asked.append(self.path)
-            self.send_response(302 if self.path == "/sparql" else 200)
-            self.send_header("Location", f"http://127.0.0.1:{server.server_port}/secret")
+            self.send_response(302)
+            self.send_header("Location", "/secret")
             self.end_headers()
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = HTTPServer(("127.0.0.1", 0), Sly)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    opener = urllib.request.build_opener(CheckedRedirects, urllib.request.ProxyHandler({}))
-    url = f"http://127.0.0.1:{server.server_port}/sparql"
-    monkeypatch.delenv("KGQA_ALLOW_PRIVATE", raising=False)
-    with pytest.raises(urllib.error.HTTPError, match="inside this network"):
-        opener.open(url, timeout=5)
-    assert asked == ["/sparql"]
-    monkeypatch.setenv("KGQA_ALLOW_PRIVATE", "1")
-    opener.open(url, timeout=5).close()
-    server.shutdown()
-    server.server_close()
-    assert asked[-1] == "/secret"
-
-
-def test_a_name_that_changes_its_address_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-
-    class Inner(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             asked.append(self.path)
             self.send_response(200)
             self.end_headers()
+            self.wfile.write(b'{"boolean": true}')
 
         def log_message(self, *_: object) -> None:
             pass
 
-    server = HTTPServer(("127.0.0.1", 0), Inner)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    direct = urllib.request.ProxyHandler({})
-    opener = urllib.request.build_opener(CheckedHTTP, CheckedHTTPS, CheckedRedirects, direct)
-    address = f"127.0.0.1:{server.server_port}"
     monkeypatch.delenv("KGQA_ALLOW_PRIVATE", raising=False)
-    for scheme in ("http", "https"):
-        with pytest.raises(urllib.error.URLError, match="inside this network"):
-            opener.open(f"{scheme}://{address}/sparql", timeout=5)
-    assert not asked
-    monkeypatch.setenv("KGQA_ALLOW_PRIVATE", "1")
-    opener.open(f"http://{address}/sparql", timeout=5).close()
+    server = HTTPServer(("127.0.0.1", 0), Sly)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    yield f"127.0.0.1:{server.server_port}", asked
     server.shutdown()
     server.server_close()
+
+
+def test_an_endpoint_cannot_send_a_question_on_to_an_inner_address(
+    inner: tuple[str, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address, asked = inner
+    monkeypatch.setattr(apps.guard, "_is_inside", lambda address: "/sparql" in asked)  # from then on
+    endpoint = Endpoint(f"http://{address}/sparql", 5, 0, check=check_request)
+    with pytest.raises(InputError, match="inside this network"):
+        endpoint.ask("ASK {}")
     assert asked == ["/sparql"]
+    monkeypatch.setenv("KGQA_ALLOW_PRIVATE", "1")
+    assert endpoint.ask("ASK {}") and asked[1:] == ["/sparql", "/secret"]
+
+
+def test_a_name_that_changes_its_address_is_not_asked(
+    inner: tuple[str, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address, asked = inner
+    monkeypatch.setattr(apps.guard, "checked_url", lambda url: url)  # it was another address then
+    for scheme in ("http", "https"):
+        with pytest.raises(InputError, match="an address inside this network"):
+            Endpoint(f"{scheme}://{address}/sparql", 5, 0, check=check_request).ask("ASK {}")
+    assert not asked
+    monkeypatch.setenv("KGQA_ALLOW_PRIVATE", "1")
+    assert Endpoint(f"http://{address}/sparql", 5, 0, check=check_request).ask("ASK {}")
+
+
+def test_a_proxy_may_be_inside_and_does_its_own_checks(
+    inner: tuple[str, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address, asked = inner
+    monkeypatch.setenv("http_proxy", f"http://{address}")
+    assert Endpoint("http://93.184.216.34/sparql", 5, 0, check=check_request).ask("ASK {}")
+    assert asked == ["http://93.184.216.34/sparql", "http://93.184.216.34/secret"]
+    with pytest.raises(InputError, match="inside this network"):
+        Endpoint("http://127.0.0.1/sparql", 5, 0, check=check_request).ask("ASK {}")
 
 
 def test_a_head_that_drips_is_given_up_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(apps.guard, "_is_inside", lambda address: False)
+    monkeypatch.delenv("KGQA_ALLOW_PRIVATE", raising=False)
     done = threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
@@ -142,11 +151,10 @@ def test_a_head_that_drips_is_given_up_in_time(monkeypatch: pytest.MonkeyPatch) 
 
         thread = threading.Thread(target=drip)
         thread.start()
-        opener = urllib.request.build_opener(CheckedHTTP, urllib.request.ProxyHandler({}))
-        monkeypatch.delenv("KGQA_ALLOW_PRIVATE", raising=False)
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
         begin = time.monotonic()
-        with pytest.raises((OSError, http.client.HTTPException)):
-            opener.open(f"http://127.0.0.1:{listener.getsockname()[1]}/", timeout=0.5)
+        with pytest.raises(InputError, match="timed out"):
+            Endpoint(url, 0.5, 0, check=check_request).ask("ASK {}")
         assert time.monotonic() - begin < 5
         done.set()
         thread.join()

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import base64
-import http.client
 import json
 import re
 import socket
 import threading
 import time
-import urllib.error
-import urllib.parse
-import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, contextmanager, suppress
 from hashlib import blake2b
-from typing import IO, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kgqa.graph.formats.rdf import RdfReader
 from kgqa.graph.formats.source_files import Batch, Tally
@@ -23,6 +19,9 @@ from kgqa.graph.formats.vocabulary import RDF
 from kgqa.graph.linking.label_keys import literal_name, split_literal
 from kgqa.limits.cancellation import check_cancelled
 from kgqa.types import InputError
+
+if TYPE_CHECKING:
+    import httpx2
 
 # Download all statements of a SPARQL endpoint, page by page, for import.
 
@@ -113,9 +112,17 @@ _RETRIED = frozenset({408, 425, 429, 500, 502, 503, 504})
 _BAD_IRI = re.compile(r"[\x00-\x20<>\"{}|^`\\]")
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
 _LARGEST, _LARGEST_OF_STRANGERS = 256 << 20, 32 << 20
+_REDIRECTS = 3
+_HEADERS = {
+    "Accept": "application/sparql-results+json",
+    "Accept-Encoding": "identity",  # a compressed body could be larger than its bytes
+    "User-Agent": "kgqa/0.1",
+}
 _TYPES = ("uri", "literal", "typed-literal", "bnode")
 
 Binding = dict[str, dict[str, str]]
+RequestCheck = Callable[["httpx2.Request"], object]
+"""Called with each request before it is sent; raises InputError if it may not be."""
 T = TypeVar("T")
 
 
@@ -171,76 +178,12 @@ def iri(name: str) -> str | None:
     return f"<{name}>" if ":" in name and not _BAD_IRI.search(name) else None
 
 
-class TimedResponse(http.client.HTTPResponse):
-    """A response whose connection is closed at a total deadline. The socket's own time-out only limits single reads,
-    which a server that sends a byte at a time never exceeds."""
-
-    def __init__(self, sock: socket.socket, *args: Any, **named: Any) -> None:
-        super().__init__(sock, *args, **named)
-        self._late = threading.Timer(float(sock.gettimeout() or 30), _hang_up, (sock,))
-        self._late.daemon = True
-        self._late.start()
-
-    def close(self) -> None:
-        self._late.cancel()
-        super().close()
-
-
-def _hang_up(sock: socket.socket) -> None:
-    with suppress(OSError):
-        sock.shutdown(socket.SHUT_RDWR)
-
-
-class TimedConnection(http.client.HTTPConnection):
-    """A connection whose time limit applies to the whole response."""
-
-    response_class = TimedResponse
-
-
-class TimedSecureConnection(http.client.HTTPSConnection, TimedConnection):
-    """The same over TLS."""
-
-
-class TimedHTTP(urllib.request.HTTPHandler):
-    """Opens URLs over timed connections."""
-
-    def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-        return self.do_open(TimedConnection, req)
-
-
-class BriefRedirects(urllib.request.HTTPRedirectHandler):
-    """Follows redirects over HTTP(S) only, without reading their bodies, which may be endless."""
-
-    max_redirections = 3
-
-    def http_error_302(
-        self,
-        req: urllib.request.Request,
-        fp: IO[bytes],
-        code: int,
-        msg: str,
-        headers: http.client.HTTPMessage,
-    ) -> Any:
-        fp.close()
-        if urllib.parse.urlsplit(headers.get("location", "")).scheme in ("http", "https", ""):
-            return super().http_error_302(req, fp, code, msg, headers)
-
-    http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
-
-
-class TimedHTTPS(urllib.request.HTTPSHandler):
-    """The same over TLS."""
-
-    def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-        return self.do_open(TimedSecureConnection, req)
-
-
 class Endpoint:
     """A SPARQL 1.1 endpoint at `url`. `requests` counts the requests made.
 
     `headers` are sent with every request, but not to the target of a redirect. `graphs` are the named graphs that make
-    up the default graph of every query (SPARQL 1.1 Protocol, section 2.1.4). For a URL that is untrusted input, pass an
-    `opener` that checks addresses; responses may then be less large.
+    up the default graph of every query (SPARQL 1.1 Protocol, section 2.1.4). For a URL that is untrusted input, pass a
+    `check` of each request before it is sent, those after a redirect too; responses may then be less large.
 
     Raises:
         InputError: the URL, or the name of a graph, is invalid.
@@ -254,12 +197,17 @@ class Endpoint:
         sleep: Callable[[float], None] = time.sleep,
         headers: Mapping[str, str] | None = None,
         graphs: Sequence[str] = (),
-        opener: urllib.request.OpenerDirector | None = None,
+        check: RequestCheck | None = None,
     ) -> None:
+        import httpx2
+
         if wrong := [graph for graph in graphs if iri(graph) is None]:
             raise InputError(f"{wrong[0]}: not the IRI of a named graph")
-        parts = urllib.parse.urlsplit(url)
-        if parts.scheme not in {"http", "https"} or not parts.netloc:
+        try:
+            parts = httpx2.URL(url)
+        except httpx2.InvalidURL:
+            parts = httpx2.URL("")
+        if parts.scheme not in {"http", "https"} or not parts.host:
             raise InputError(f"{url}: not the address of a SPARQL endpoint; expected http(s)://host/path")
         self.url = url
         self.timeout_s = timeout_s
@@ -267,9 +215,10 @@ class Endpoint:
         self.requests = 0
         self.headers = dict(headers or {})
         self.graphs = tuple(graphs)
-        self._largest = _LARGEST_OF_STRANGERS if opener else _LARGEST
-        self._opener = opener or urllib.request.build_opener(TimedHTTP, TimedHTTPS, BriefRedirects)
+        self._largest = _LARGEST_OF_STRANGERS if check else _LARGEST
+        self._check = check
         self._sleep = sleep
+        self._client = httpx2.Client(timeout=timeout_s, limits=httpx2.Limits(max_keepalive_connections=0))
 
     def asked(self) -> dict[str, Any]:
         """Constructor arguments, for opening the same endpoint in another process."""
@@ -293,24 +242,23 @@ class Endpoint:
         return self._asked(query, _truth)
 
     def _asked(self, query: str, read: Callable[[Any], T]) -> T:
+        import httpx2
+
         for attempt in range(self.retries + 1):
             check_cancelled()
             try:
                 return read(self._post(query))
             except InputError:
                 raise
-            except urllib.error.HTTPError as error:
-                message = _error_message(error)
-                if error.code not in _RETRIED:
-                    raise InputError(
-                        f"{self.url}: rejected the query (HTTP {error.code}: {message})"
-                    ) from None
-                problem, wait = f"HTTP {error.code}", _seconds(error.headers.get("Retry-After"))
-            except (OSError, EOFError) as error:
-                reason = getattr(error, "reason", error)
-                problem, wait = str(reason), 0.0
-                if isinstance(reason, TimeoutError) and attempt:  # the caller has waited long enough
-                    break
+            except httpx2.HTTPStatusError as error:
+                code = error.response.status_code
+                if code not in _RETRIED:
+                    raise InputError(f"{self.url}: rejected the query (HTTP {code}: {error})") from None
+                problem, wait = f"HTTP {code}", _seconds(error.response.headers.get("Retry-After"))
+            except httpx2.RequestError as error:
+                problem, wait = str(error), 0.0
+                if attempt and isinstance(error, httpx2.TimeoutException):
+                    break  # the caller has waited long enough
             except (ValueError, RecursionError) as error:
                 message = f" ({error})" if type(error) is ValueError else ""
                 raise InputError(
@@ -322,43 +270,85 @@ class Endpoint:
         raise InputError(f"{self.url}: no response ({problem}); check that the endpoint runs, or try later")
 
     def _post(self, query: str) -> Any:
-        request = urllib.request.Request(
-            self.url,
-            data=urllib.parse.urlencode(
-                [("query", query), *(("default-graph-uri", graph) for graph in self.graphs)]
-            ).encode(),
-            headers={
-                "Accept": "application/sparql-results+json",
-                "Content-Type": "application/x-www-form-urlencoded",
-                "User-Agent": "kgqa/0.1",
-            },
-        )
-        for name, value in self.headers.items():
-            # credentials must not reach another server
-            request.add_unredirected_header(name, value)
+        """The JSON of the response, or of the one that it redirects to."""
+        import httpx2
+
         self.requests += 1
-        until = time.monotonic() + self.timeout_s
-        try:
-            with self._opener.open(request, timeout=self.timeout_s) as response:
-                content = bytearray()
-                while part := response.read1(1 << 16):
-                    check_cancelled()
-                    content += part
-                    if len(content) > self._largest:
-                        raise InputError(
-                            f"{self.url}: returned over {self._largest:,} bytes; restrict the query"
-                        )
-        except (OSError, http.client.HTTPException) as error:
-            if time.monotonic() < until and isinstance(error, OSError):
-                raise
-            if time.monotonic() < until:
-                raise EOFError(str(error)) from None
-        if time.monotonic() > until:
-            raise TimeoutError("timed out")
+        own = httpx2.Headers(self.headers, encoding="latin-1")
+        with _deadline(self.timeout_s) as trace:
+            asked = {"query": query, "default-graph-uri": self.graphs}
+            request = self._client.build_request(
+                "POST", self.url, data=asked, headers=_HEADERS, extensions={"trace": trace}
+            )
+            request.headers.update(own)
+            for left in range(_REDIRECTS, -1, -1):
+                if self._check:
+                    self._check(request)
+                with closing(self._client.send(request, stream=True)) as response:
+                    if response.next_request is None or not left:
+                        content = self._body(response)
+                        break
+                request = response.next_request
+                for name in own:  # credentials must not reach another server
+                    request.headers.pop(name, None)
         answer = json.loads(content)
         if b"\\ud" in content.lower():
             json.dumps(answer, ensure_ascii=False).encode()  # raises for a lone surrogate
         return answer
+
+    def _body(self, response: httpx2.Response) -> bytearray:
+        """The body of a response. Raises `HTTPStatusError`, with the beginning of the body, if it is an error."""
+        import httpx2
+
+        if not response.is_success:
+            start = b""
+            with suppress(httpx2.RequestError):
+                start = next(response.iter_raw(500), b"")
+            message = " ".join(start.decode("utf-8", "replace").split())[:200]
+            raise httpx2.HTTPStatusError(message, request=response.request, response=response)
+        content = bytearray()
+        for part in response.iter_raw():
+            check_cancelled()
+            content += part
+            if len(content) > self._largest:
+                raise InputError(f"{self.url}: returned over {self._largest:,} bytes; restrict the query")
+        return content
+
+
+@contextmanager
+def _deadline(seconds: float) -> Iterator[Callable[[str, dict[str, Any]], None]]:
+    """A context in which a request ends in time; it yields the request's trace.
+
+    The limits of httpx are on single reads, which a server that sends a byte at a time never exceeds.
+    """
+    import httpx2
+
+    until = time.monotonic() + seconds
+    lines: list[socket.socket] = []
+
+    def hang_up() -> None:
+        for line in lines:
+            with suppress(OSError):
+                line.shutdown(socket.SHUT_RDWR)
+
+    def trace(event: str, info: dict[str, Any]) -> None:
+        if event.endswith(("connect_tcp.complete", "start_tls.complete")):
+            lines.append(info["return_value"].get_extra_info("socket"))
+            if time.monotonic() > until:
+                hang_up()
+
+    late = threading.Timer(seconds, hang_up)
+    late.daemon = True
+    late.start()
+    try:
+        yield trace
+    except httpx2.RequestError:
+        if time.monotonic() < until:
+            raise
+    finally:
+        late.cancel()
+    if time.monotonic() > until:
+        raise httpx2.ReadTimeout("timed out")
 
 
 def _bindings(answer: Any, needed: Sequence[str]) -> list[Binding]:
@@ -388,16 +378,6 @@ def _truth(answer: Any) -> bool:
     if not isinstance(found, bool):
         raise ValueError("no Boolean result")
     return found
-
-
-def _error_message(error: urllib.error.HTTPError) -> str:
-    """The beginning of an error response."""
-    try:
-        return " ".join(error.read(500).decode("utf-8", "replace").split())[:200]
-    except (OSError, http.client.HTTPException):
-        return ""
-    finally:
-        error.close()
 
 
 def _seconds(header: str | None) -> float:

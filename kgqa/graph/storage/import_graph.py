@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import urllib.error
-import urllib.request
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,37 +81,38 @@ def get_graph(
 
 def download(official: Official, folder: Path, progress: Progress | None = None) -> Path:
     """The file of a published graph in `folder`, downloaded if it does not exist; its size is checked."""
+    import httpx2
+
     target = folder / official.url.rsplit("/", 1)[-1]
     if target.is_file():
         return target
     folder.mkdir(parents=True, exist_ok=True)
     part = target.with_name(f"{target.name}.part")
     have = part.stat().st_size if part.exists() else 0
-    headers = {"User-Agent": "kgqa/0.1"} | ({"Range": f"bytes={have}-"} if have else {})
+    headers = {"User-Agent": "kgqa/0.1", "Accept-Encoding": "identity"} | (
+        {"Range": f"bytes={have}-"} if have else {}
+    )
     try:
-        with urllib.request.urlopen(
-            urllib.request.Request(official.url, headers=headers), timeout=60
-        ) as answer:
-            if answer.status != 206:
+        with httpx2.stream("GET", official.url, headers=headers, timeout=60, follow_redirects=True) as answer:
+            answer.raise_for_status()
+            if answer.status_code != 206:
                 have = 0
             total = have + int(answer.headers.get("Content-Length") or 0)
             if not official.smallest <= total <= official.largest:
                 raise InputError(f"{official.url}: {total:,} bytes is not a plausible size; use --from FILE")
             with part.open("ab" if have else "wb") as file:
-                while data := answer.read(_CHUNK):
+                for data in answer.iter_raw(_CHUNK):
                     file.write(data)
                     have += len(data)
                     if progress:
                         progress("downloading (KiB)", have >> 10)
-    except urllib.error.HTTPError as error:
-        if error.code == 416:
+    except httpx2.HTTPStatusError as error:
+        code = error.response.status_code
+        if code == 416:
             part.unlink(missing_ok=True)
-        raise InputError(
-            f"{official.url}: HTTP {error.code}; download it yourself and use --from FILE"
-        ) from None
-    except OSError as error:
-        reason = getattr(error, "reason", error)
-        raise InputError(f"{official.url}: {reason}; run again to resume, or use --from FILE") from None
+        raise InputError(f"{official.url}: HTTP {code}; download it yourself and use --from FILE") from None
+    except (httpx2.HTTPError, OSError) as error:
+        raise InputError(f"{official.url}: {error}; run again to resume, or use --from FILE") from None
     if have != total:
         raise InputError(f"{official.url}: received {have:,} of {total:,} bytes; run again to resume")
     put_in_place(part, target)

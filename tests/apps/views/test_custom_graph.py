@@ -105,6 +105,7 @@ def test_what_an_endpoint_connects_to_is_checked_however_the_app_was_started(
     monkeypatch.delenv("KGQA_ALLOW_PRIVATE", raising=False)
     # as where a name has changed its address since it was checked
     monkeypatch.setattr("apps.views.custom_graph.checked_url", lambda url: url)
+    monkeypatch.setattr("apps.guard.checked_url", lambda url: url)
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(2)
         page = open_page("custom_graph").run()

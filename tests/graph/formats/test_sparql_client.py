@@ -91,6 +91,35 @@ def test_query_refused_and_answered() -> None:
         assert len(endpoint.select("SELECT * { ?s ?p ?o } LIMIT 2")) == 2
 
 
+def test_an_endpoint_that_has_moved_is_asked_at_its_new_address_without_credentials() -> None:
+    seen: list[tuple[str, bytes, str | None]] = []
+
+    class Moved(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            query = self.rfile.read(int(self.headers["Content-Length"]))
+            seen.append((self.path, query, self.headers["X-Key"]))
+            if self.path != "/neu/d%C3%B6rfer":
+                self.send_response(308)
+                self.send_header("Location", "/neu/d%C3%B6rfer")
+                self.end_headers()
+                return
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b'{"boolean": true}')
+
+        def log_message(self, *args: Any) -> None:
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Moved)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_port}"
+    assert Endpoint(f"{url}/alt", retries=0, headers={"X-Key": "secret"}).ask("ASK {}")
+    assert seen == [("/alt", b"query=ASK+%7B%7D", "secret"), ("/neu/d%C3%B6rfer", b"query=ASK+%7B%7D", None)]
+    assert Endpoint(f"{url}/neu/dörfer", retries=0).ask("ASK {}")  # an address as people write it
+    server.shutdown()
+    server.server_close()
+
+
 class Page(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self.send_response(200)
