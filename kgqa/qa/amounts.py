@@ -228,11 +228,14 @@ def expressions(
     (size,) that of question and passage."""
     open_ones = [(Expression((), quantities, 0.0), states)]
     done: list[Expression] = []
+    unfinished = 0.0
     for _ in range(MAX_STEPS):
         found: list[tuple[float, Expression, Tensor, bool]] = []
         for expression, own in open_ones:
             results = possible(expression.quantities)
+            results = {step: result for step, result in results.items() if _is_sensible(expression, step)}
             if not results:
+                unfinished += math.exp(expression.score)
                 continue
             options = options_of(results)
             pairs = head.pairs(own, options.pairs, text)
@@ -250,7 +253,19 @@ def expressions(
         open_ones = [(made, own) for _, made, own, is_last in found if not is_last][:BEAM]
         if not open_ones or (done and max(e.score for e in done) > open_ones[0][0].score):
             break
-    return sorted(done, key=lambda each: -each.score)
+    finished = math.log(max(1 - unfinished, 1e-6))
+    return sorted((made._replace(score=made.score - finished) for made in done), key=lambda each: -each.score)
+
+
+def _is_sensible(expression: Expression, step: Step) -> bool:
+    """Whether an operation takes each quantity once; only "80 − 80 × 25 %" takes one again, from its own product."""
+    steps, given = expression.steps, len(expression.quantities) - len(expression.steps)
+    used = {n for other in steps for n in other[:2]}
+    if step.second < given or OPERATORS[step.operator] not in ("+", "-", "r-"):
+        return used.isdisjoint(step[:2])
+    product = steps[step.second - given]
+    shares = step.first in product[:2] and OPERATORS[product.operator] in ("*", "/", "r/")
+    return step.second not in used and (step.first not in used or shares)
 
 
 _SIGNS = {"-": "−", "*": "×", "/": "÷", ">=": "≥", "<=": "≤"}
