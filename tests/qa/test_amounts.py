@@ -18,6 +18,7 @@ from kgqa.qa.amounts import (
     AmountCalibration,
     Expression,
     Step,
+    _is_sensible,
     compute_amounts,
     expressions,
     formula,
@@ -155,10 +156,21 @@ class AddsThenTakes(AmountHead):
 
 
 def test_expressions_are_built_step_by_step() -> None:
-    given = quantities("3 euros and 4 euros")
-    best = expressions(AddsThenTakes(8).eval(), given, torch.randn(2, 128), torch.randn(128))[0]
+    given = quantities("3 euros, 4 euros and 2 euros")
+    best = expressions(AddsThenTakes(8).eval(), given, torch.randn(3, 128), torch.randn(128))[0]
     assert [OPERATORS[step.operator].removeprefix("r") for step in best.steps] == ["+", "-"]
-    assert len(best.quantities) == 4 and best.result == best.quantities[-1] and best.score <= 0
+    assert len(best.quantities) == 5 and best.result == best.quantities[-1] and best.score <= 0
+    assert sorted({n for step in best.steps for n in step[:2]}) == [0, 1, 2, 3]  # each of them once
+
+
+def test_a_quantity_is_taken_again_only_beside_its_own_share() -> None:
+    given = quantities("36 eggs and 9 eggs")
+    found = expressions(AddsThenTakes(8).eval(), given, torch.randn(2, 128), torch.randn(128))
+    assert all(len(expression.steps) == 1 for expression in found)  # not 36 - 9 - 9
+    price, share = quantities("80 euros")[0], quantities("25 %")[0]
+    times, minus = OPERATORS.index("*"), OPERATORS.index("-")
+    part = Expression((Step(0, 1, times),), (price, share, quantities("20 euros")[0]), 0.0)
+    assert _is_sensible(part, Step(0, 2, minus)) and not _is_sensible(part, Step(0, 1, minus))
 
 
 def test_only_what_units_allow_is_possible() -> None:
