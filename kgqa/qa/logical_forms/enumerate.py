@@ -679,9 +679,11 @@ class Enumerator:
 
     def _truth_filters(self, base: SetForm) -> Iterator[Filter]:
         several = len(self._members(base)) > 1 and self.facts.has_truths
+        met = {part.path[0] for part in parts(base) if isinstance(part, Filter)}
         for step, edges in self._hops(base).items() if several else ():
             if (
                 step.forward
+                and step not in met
                 and not self.facts.is_type(step.relation)
                 and self.facts.is_truth(int(edges.tail[0]))
             ):
