@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import secrets
 import tempfile
@@ -17,7 +16,7 @@ from kgqa.graph.sparql import SparqlGraph
 from kgqa.graph.storage.import_graph import import_sandboxed
 from kgqa.graph.storage.store import GraphStore
 from kgqa.qa.answerer import Answerer
-from kgqa.settings import GRAPHS
+from kgqa.settings import GRAPHS, VARIABLES, setting
 from kgqa.types import InputError, KnowledgeGraph
 
 MAX_UPLOAD_BYTES = 50_000_000
@@ -93,8 +92,8 @@ def sources() -> list[str]:
     graph = custom_graph() if is_asked_custom() else None
     if isinstance(graph, GraphStore):
         return [source.get("file") or source["url"] for source in graph.manifest["sources"]]
-    url = graph.endpoint.url if isinstance(graph, SparqlGraph) else os.environ.get("KGQA_GRAPH")
-    return [url] if url else []
+    url = graph.endpoint.url if isinstance(graph, SparqlGraph) else setting("KGQA_GRAPH")
+    return [url] if url != VARIABLES["KGQA_GRAPH"].default else []
 
 
 def over_asked(other: Answerer) -> Answerer:
@@ -105,7 +104,7 @@ def over_asked(other: Answerer) -> Answerer:
 
 def shipped_file() -> Path | None:
     """The file of the graph that the app was started with, if it is a file."""
-    named = os.environ.get("KGQA_GRAPH") or "everyday"
+    named = setting("KGQA_GRAPH")
     path = next((p for p in (Path(named), GRAPHS / f"{named}.ttl") if p.is_file()), None)
     return path
 

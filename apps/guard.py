@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ipaddress
-import os
 import socket
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
 
+from kgqa.settings import setting
 from kgqa.types import InputError
 
 WEB_PORTS = frozenset({80, 443})
@@ -23,7 +23,7 @@ documentation (RFC 9637), segment routing."""
 
 def sparql_allowed() -> bool:
     """Whether visitors may name SPARQL endpoints at all."""
-    return os.environ.get("KGQA_ALLOW_SPARQL") == "1"
+    return setting("KGQA_ALLOW_SPARQL") == "1"
 
 
 def checked_url(url: str) -> str:
@@ -41,7 +41,7 @@ def checked_url(url: str) -> str:
         raise InputError(f"{url[:200]}: not an address; expected http(s)://host/path") from None
     if parts.scheme not in {"http", "https"} or not host or parts.username or parts.password:
         raise InputError(f"{url[:200]}: only http(s)://host/path is asked, without a user name")
-    if os.environ.get("KGQA_ALLOW_PRIVATE") == "1":
+    if setting("KGQA_ALLOW_PRIVATE") == "1":
         return url
     if port not in WEB_PORTS and port < 1024:
         raise InputError(
@@ -67,7 +67,7 @@ def check_request(request: httpx2.Request) -> None:
         InputError: as `checked_url`.
     """
     checked_url(str(request.url))
-    if os.environ.get("KGQA_ALLOW_PRIVATE") == "1":
+    if setting("KGQA_ALLOW_PRIVATE") == "1":
         return
     host, traced = "", request.extensions["trace"]
 

@@ -23,10 +23,9 @@ from kgqa.language.detect import language_of, question_language
 from kgqa.qa.answerer import Answerer
 from kgqa.qa.render import in_full, perhaps, short_words
 from kgqa.serving.remote import ServedAnswerer
-from kgqa.settings import DEFAULT_READER, SMALLER, find_model, shipped_readers
+from kgqa.settings import DEFAULT_READER, SMALLER, find_model, setting, shipped_readers
 from kgqa.types import CAUTION, NO, YES, Answer, InputError, KnowledgeGraph, NodeRole, Relation
 
-DEVICE = os.environ.get("KGQA_DEVICE") or "auto"
 MAX_KEPT = 200
 """Maximum number of cached answers."""
 Reading = Callable[[Callable[[str], object]], Answer]
@@ -39,7 +38,7 @@ SLOW_S = 2.0
 @st.cache_resource(show_spinner=False)
 def shared_answerer() -> Answerer:
     """The reader over the graph that the app was started with; loaded once, for all visitors."""
-    answerer = Answerer.load(os.environ.get("KGQA_MODEL") or DEFAULT_READER, shared_graph(), device=DEVICE)
+    answerer = Answerer.load(setting("KGQA_MODEL"), shared_graph(), device=setting("KGQA_DEVICE"))
     answerer.answer(WARM_UP)  # lazily built parts are built now, not for the first visitor
     return answerer
 
@@ -47,7 +46,7 @@ def shared_answerer() -> Answerer:
 @st.cache_resource(show_spinner=False)
 def shared_graph() -> KnowledgeGraph:
     """The graph that the app was started with."""
-    return open_graph(os.environ.get("KGQA_GRAPH") or "everyday")
+    return open_graph(setting("KGQA_GRAPH"))
 
 
 @st.cache_resource(show_spinner=False)
@@ -57,15 +56,15 @@ def served() -> ServedAnswerer | None:
     Raises:
         InputError: it cannot be reached, or serves another graph.
     """
-    url = os.environ.get("KGQA_SERVER", "")
-    return ServedAnswerer(url, shared_graph(), os.environ.get("KGQA_API_KEY", "")) if url else None
+    url = setting("KGQA_SERVER")
+    return ServedAnswerer(url, shared_graph(), setting("KGQA_API_KEY")) if url else None
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
 def reader(folder: str) -> Answerer:
     """Another reader over the same graph. The quicker one leaves other languages to the reader that the default one
     leaves them to."""
-    found = Answerer.load(folder, shared_graph(), device=DEVICE)
+    found = Answerer.load(folder, shared_graph(), device=setting("KGQA_DEVICE"))
     if folder == quicker():
         found.multilingual_reader = shared_answerer().multilingual_reader
     return found
@@ -73,8 +72,8 @@ def reader(folder: str) -> Answerer:
 
 def quicker() -> str:
     """The folder of the smaller reader, if it can replace the larger one that the app was started with."""
-    own = find_model(os.environ.get("KGQA_MODEL") or DEFAULT_READER).name
-    stands_in = own == DEFAULT_READER and not os.environ.get("KGQA_SERVER")
+    own = find_model(setting("KGQA_MODEL")).name
+    stands_in = own == DEFAULT_READER and not setting("KGQA_SERVER")
     return readers().get(SMALLER, "") if stands_in else ""
 
 
@@ -98,13 +97,13 @@ def is_quick() -> bool:
 
 def readers() -> dict[str, str]:
     """All available readers, name -> folder: those named when the app started, and shipped ones."""
-    named = [folder for folder in os.environ.get("KGQA_READERS", "").split(os.pathsep) if folder]
+    named = [folder for folder in setting("KGQA_READERS").split(os.pathsep) if folder]
     return {folder.name: str(folder) for folder in [*map(Path, named), *shipped_readers()]}
 
 
 def others() -> dict[str, str]:
     """The readers to compare with: all but the one that answers this visitor."""
-    own = quicker() if is_quick() else find_model(os.environ.get("KGQA_MODEL") or DEFAULT_READER)
+    own = quicker() if is_quick() else find_model(setting("KGQA_MODEL"))
     return {
         name: folder for name, folder in readers().items() if Path(folder).resolve() != Path(own).resolve()
     }

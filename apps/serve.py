@@ -97,7 +97,9 @@ def url_of(address: str, port: int) -> str:
 
 def has_display() -> bool:
     """Whether a window can be opened here."""
-    return sys.platform in {"darwin", "win32"} or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
+    from kgqa.settings import setting
+
+    return sys.platform in {"darwin", "win32"} or bool(setting("DISPLAY") or setting("WAYLAND_DISPLAY"))
 
 
 def announce(url: str, opens: bool) -> None:

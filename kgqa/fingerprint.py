@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from functools import cache
 from hashlib import blake2b, file_digest
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, MethodType, ModuleType
 
 
 def fingerprint(*sources: object) -> str:
     """Hash of the inputs of a cached file: modules by their source and their tables (TOML), packages by all modules in
-    them, files by their content, everything else by its `repr`."""
+    them, functions by their source, files by their content, everything else by its `repr`."""
     digest = blake2b(digest_size=12)
     for source in sources:
         if isinstance(source, ModuleType):
             digest.update(_text(source))
+        elif isinstance(source, FunctionType | MethodType):
+            digest.update(_code(source))
         elif isinstance(source, Path):
             digest.update(_content(source))
         else:
@@ -26,6 +29,11 @@ def fingerprint(*sources: object) -> str:
 @cache  # the code of this process does not change
 def _text(module: ModuleType) -> bytes:
     return b"".join(map(_content, _files(Path(str(module.__file__)))))
+
+
+@cache
+def _code(function: FunctionType | MethodType) -> bytes:
+    return inspect.getsource(function).encode() + b"\0"
 
 
 def _files(module: Path) -> Iterator[Path]:

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from kgqa.types import Answer, EvidencePath, Subgraph
 
 
-# Subgraphs as networkx and rdflib graphs; neither library is a core dependency.
+# Subgraphs as networkx and rdflib graphs. rdflib is no core dependency; networkx is one.
 
 _IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]+")
 
 
 def networkx_of(graph: Subgraph, roles: Sequence[str]) -> MultiDiGraph:
     """Implementation of `Subgraph.to_networkx`; `roles` are those of its nodes."""
-    import networkx  # for those who ask alone
+    import networkx  # here, since importing it would slow down every start
 
     found = networkx.MultiDiGraph()
     for name, label, role, score in zip(graph.nodes, graph.labels, roles, graph.scores, strict=True):

@@ -1,4 +1,4 @@
-"""Paths of shipped and cached files, environment variables (read only here), and atomic writes."""
+"""Paths of shipped and cached files, settings from the environment (read only here), and atomic writes."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from secrets import token_hex
+from typing import NamedTuple
 
 from kgqa.types import InputError, nearest
 
@@ -53,10 +54,50 @@ GRAPH_SUITE = ROOT / "tests" / "graphs"
 """Graphs in various formats with questions, the development suite."""
 
 
+class Variable(NamedTuple):
+    """An environment variable: what it sets, and its value where it is unset or empty."""
+
+    meaning: str
+    default: str = ""
+
+
+VARIABLES = {
+    "KGQA_DATA": Variable("folder of the published data sets", "data"),
+    "KGQA_GRAPHS": Variable("folder of your graphs, which can then be opened by name"),
+    "KGQA_PRECISION": Variable("precision of inference: bf16, int8, fp32, or auto for the device", "auto"),
+    "KGQA_REASONERS": Variable("modules from which a model card may import a reasoner, with commas between"),
+    "KGQA_API_KEY": Variable("API key for `--server`"),
+    "KGQA_MODEL": Variable("reader of the app, set by `kgqa app --model`", DEFAULT_READER),
+    "KGQA_GRAPH": Variable("graph of the app, set by `kgqa app --graph`", "everyday"),
+    "KGQA_DEVICE": Variable("device of the app, set by `kgqa app --device`", "auto"),
+    "KGQA_READERS": Variable("further readers to compare with, set by `kgqa app --reader`"),
+    "KGQA_SERVER": Variable("service that answers for the app, set by `kgqa app --server`"),
+    "KGQA_ALLOW_SPARQL": Variable("1: visitors may query endpoints by URL, set by `kgqa app --allow-sparql`"),
+    "KGQA_ALLOW_PRIVATE": Variable("1: the app may query SPARQL endpoints at private addresses"),
+    "KGQA_FEEDBACK": Variable("file of the feedback on answers; default: in `XDG_DATA_HOME`"),
+    "KGQA_ENCODER": Variable("folder of the encoder of the page Learn; else kgqa-mini"),
+    "KGQA_DISCRIMINATOR": Variable("folder of the ELECTRA discriminator of the page Learn"),
+    "KGQA_STORYTELLER": Variable("folder of the causal language model of the page Learn; else kgqa-story"),
+    "XDG_CACHE_HOME": Variable("folder of the cache of graphs, subgraphs and indexes", "~/.cache"),
+    "XDG_DATA_HOME": Variable("folder for data that is kept", "~/.local/share"),
+    "OMP_NUM_THREADS": Variable("threads of a matrix product; else one"),
+    "RANK": Variable("number of this process in a distributed training", "0"),
+    "RAY_ADDRESS": Variable("Ray cluster of `kgqa predict --engine ray`; else this machine"),
+    "PROMETHEUS_MULTIPROC_DIR": Variable("folder with the metrics of all processes, set by `kgqa serve`"),
+    "DISPLAY": Variable("X display on which a browser can be opened"),
+    "WAYLAND_DISPLAY": Variable("the same for Wayland"),
+}
+"""All environment variables that kgqa and its app read."""
+
+
+def setting(name: str) -> str:
+    """The value of one of the `VARIABLES`, or its default."""
+    return os.environ.get(name) or VARIABLES[name].default
+
+
 def cache_folder(kind: str) -> Path:
     """Cache folder for a kind of files ("graphs", "subgraphs"), in `$XDG_CACHE_HOME/kgqa`."""
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(home) / "kgqa" / kind
+    return Path(setting("XDG_CACHE_HOME")).expanduser() / "kgqa" / kind
 
 
 def output_file(path: Path | str, overwrite: bool, *inputs: Path | str) -> Path:
@@ -200,29 +241,23 @@ def write_whole(path: Path, text: str) -> None:
 
 def feedback_file() -> Path:
     """File of visitors' feedback on answers: KGQA_FEEDBACK, or `$XDG_DATA_HOME/kgqa/feedback.jsonl`."""
-    home = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    return Path(os.environ.get("KGQA_FEEDBACK") or Path(home) / "kgqa" / "feedback.jsonl")
+    return Path(setting("KGQA_FEEDBACK") or f"{setting('XDG_DATA_HOME')}/kgqa/feedback.jsonl").expanduser()
 
 
 def graph_folders() -> list[Path]:
     """Folders whose graphs can be opened by name, by precedence: KGQA_GRAPHS, then the shipped ones."""
-    own = os.environ.get("KGQA_GRAPHS")
+    own = setting("KGQA_GRAPHS")
     return [Path(own), GRAPHS] if own else [GRAPHS]
 
 
 def data_folder() -> Path:
     """The folder of the published data sets: KGQA_DATA, else ./data."""
-    return Path(os.environ.get("KGQA_DATA", "data"))
-
-
-def precision() -> str:
-    """Precision of inference: KGQA_PRECISION (bf16, int8, fp32), else "auto"."""
-    return os.environ.get("KGQA_PRECISION", "auto")
+    return Path(setting("KGQA_DATA"))
 
 
 def trusted_modules() -> set[str]:
     """Modules from which a checkpoint's card may import a reasoner: KGQA_REASONERS, comma-separated."""
-    return {name.strip() for name in os.environ.get("KGQA_REASONERS", "").split(",")} - {""}
+    return {name.strip() for name in setting("KGQA_REASONERS").split(",")} - {""}
 
 
 GET_BASE = "pip install its wheel kgqa_base, or ./training/models of a clone"

@@ -37,3 +37,12 @@ def test_files_count_by_content_and_settings_by_how_they_are_written(tmp_path: P
     (tmp_path / "b").write_text("1")
     assert fingerprint(tmp_path / "a") == fingerprint(tmp_path / "b") != fingerprint(str(tmp_path / "a"))
     assert fingerprint("ab", "c") != fingerprint("a", "bc") and fingerprint(1) != fingerprint("1")
+
+
+def test_functions_count_by_their_text(package: Path) -> None:
+    (package / "shapes.py").write_text("def area(a):\n    return a * a\n\n\ndef side(a):\n    return a\n")
+    from made_up.shapes import area, side
+
+    assert fingerprint(area) == fingerprint(area) != fingerprint(side)
+    for name in ("made_up", "made_up.shapes"):
+        del sys.modules[name]

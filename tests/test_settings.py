@@ -29,6 +29,25 @@ def test_the_environment_moves_caches_data_and_graphs(
     assert settings.expanded("$KGQA_DATA/kg") == str(tmp_path / "kg")
 
 
+def test_the_environment_is_read_in_one_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    sources = [*Path(settings.__file__).parent.rglob("*.py"), *settings.APP.parent.rglob("*.py")]
+    texts = {path.name: path.read_text(encoding="utf-8") for path in sources}
+    # elsewhere it is only set, or handed on to a child process
+    other = re.compile(r"getenv|(?<!\*\*os\.)\benviron\b(?!\.(setdefault|update)\(|\[[^]]+\] = )")
+    assert [name for name, text in texts.items() if other.search(text)] == ["settings.py"]
+    asked = {name for text in texts.values() for name in re.findall(r"setting\(.(\w+).\)", text)}
+    assert asked == {*settings.VARIABLES} and "KGQA_DATA" in asked
+    monkeypatch.setenv("KGQA_PRECISION", "")
+    assert settings.setting("KGQA_PRECISION") == "auto"
+
+
+def test_the_variables_are_documented() -> None:
+    text = (settings.ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    for name, (meaning, default) in settings.VARIABLES.items():
+        if name.startswith(("KGQA_", "XDG_")) and "set by" not in meaning:
+            assert f"| `{name}` | {meaning}{f'; default: `{default}`' if default else ''} |\n" in text
+
+
 def test_readers_and_encoders_are_found_by_path_or_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from apps.markup import MARK, bars, escaped, listed, plain
 from apps.resources import answerer_here, complain, language, said, say, spoken
 from apps.tour import Tour, tour
 from apps.views.answer import certainty
-from kgqa.settings import CURVES, MODELS, PARTS
+from kgqa.settings import CURVES, MODELS, PARTS, setting
 from kgqa.types import Answer, InputError, Passage, Question
 
 MAX_CHARACTERS = 300
@@ -47,7 +46,7 @@ def page() -> None:
     st.title(say("learn"), anchor=False)
     guided_tour()
     in_words()
-    folder = os.environ.get("KGQA_ENCODER") or str(MODELS / "kgqa-mini")
+    folder = setting("KGQA_ENCODER") or str(MODELS / "kgqa-mini")
     st.header(say("hidden_words"), anchor=False, divider="gray")
     try:
         with st.spinner(say("loading")):
@@ -245,7 +244,7 @@ def corrupted(opened: Lens, sentence: str) -> None:
     )
     st.html(f'<p style="font-size:1.2rem;line-height:1.8;overflow-wrap:anywhere">{words}</p>')
     try:
-        judged = discriminator(os.environ.get("KGQA_DISCRIMINATOR", "")).replaced_probabilities(text)
+        judged = discriminator(setting("KGQA_DISCRIMINATOR")).replaced_probabilities(text)
     except InputError:
         st.info(plain(say("no_discriminator")))
         each_word(opened, text)
@@ -349,7 +348,7 @@ def sees_whom(opened: Lens) -> None:
     """Bidirectional attention next to a GPT's causal attention, and a story that the GPT continues."""
     st.header(say("storyteller"), anchor=False, divider="gray")
     try:
-        told = text_generator(os.environ.get("KGQA_STORYTELLER") or str(MODELS / STORYTELLER))
+        told = text_generator(setting("KGQA_STORYTELLER") or str(MODELS / STORYTELLER))
     except InputError:
         st.info(say("no_storyteller"))
         return

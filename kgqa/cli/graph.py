@@ -510,15 +510,19 @@ def path(
 
 @graph_app.command()
 def export(
-    out: Annotated[Path, typer.Option("--out", "-o", help="File: .ttl, .graphml or .json (networkx).")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="File; its suffix names the format.")],
     graph: Named = "everyday",
     form: Annotated[
-        str, typer.Option("--format", help="turtle, graphml or networkx; default: by file name.")
+        str,
+        typer.Option(
+            "--format", help="turtle, graphml, gexf, gml, cytoscape or networkx; default: by suffix."
+        ),
     ] = "",
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write a graph as Turtle, GraphML or networkx node-link JSON.
+    """Write a graph as Turtle (.ttl), GraphML (.graphml), GEXF (.gexf), GML (.gml), Cytoscape (.cyjs) or networkx
+    node-link JSON (.json). All but Turtle need the graph in memory.
 
     Example: kgqa graph export everyday --out everyday.graphml
     """

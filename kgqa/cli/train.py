@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -15,7 +14,7 @@ import typer
 from kgqa.cli.options import AsJson, Device, Model, Overrides, Recipe
 from kgqa.data.datasets.load import TABLES
 from kgqa.renamed import current_keys
-from kgqa.settings import DEFAULT_READER, find_model, output_file, write_whole
+from kgqa.settings import DEFAULT_READER, find_model, output_file, setting, write_whole
 from kgqa.types import Example, InputError
 
 if TYPE_CHECKING:
@@ -322,4 +321,4 @@ def _done(result: TrainResult) -> bool:
 
 def _speaks() -> bool:
     """Whether this is the main process of a distributed training."""
-    return os.environ.get("RANK", "0") == "0"
+    return setting("RANK") == "0"

@@ -1,1 +1,1 @@
-"""Korean for a reader of English: questions translated into English, answers in Korean."""
+"""Answers and facts in Korean."""

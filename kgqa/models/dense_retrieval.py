@@ -19,7 +19,7 @@ from kgqa.data.synthetic import fact_sentences, inflection
 from kgqa.data.synthetic.fact_sentences import verbalize_triple
 from kgqa.fingerprint import fingerprint
 from kgqa.graph.overlay import OverlayGraph
-from kgqa.graph.retrieval.dense import DenseSearch, FactHits, FactIndex
+from kgqa.graph.retrieval.dense import CODE_BYTES, FEW, DenseSearch, FactHits, FactIndex
 from kgqa.graph.retrieval.expansion import join, take
 from kgqa.graph.storage.store import GraphStore
 from kgqa.limits.cancellation import report_panics
@@ -163,27 +163,36 @@ def verbalize_facts(graph: KnowledgeGraph, edges: Edges) -> list[str]:
 
 
 def index_name(graph: GraphStore, encoder: FactEncoder) -> str:
-    """File name of the index for a graph, an encoder and the current verbalization of facts.
+    """File name of the index for a graph, an encoder and the code that builds it.
 
     A large graph has one index for all encoders of a vector space. A small one, whose labels may be in any language,
     has one for each encoder.
     """
     made_by = encoder.fingerprint if graph.edge_count <= MADE_AT_ONCE else encoder.space
-    return f"{graph.hash[:16]}-{made_by[:8]}-{wording()}.faiss"
+    return f"{graph.hash[:16]}-{made_by[:8]}-{build_code()}.faiss"
 
 
-def wording() -> str:
-    """Fingerprint of the verbalization of facts."""
-    return fingerprint(fact_sentences, inflection)[:8]
+def build_code() -> str:
+    """Fingerprint of the code that turns facts into an index: their verbalization, embedding and compression."""
+    verbalization = fact_sentences, inflection, verbalize_facts
+    embedding = FactEncoder.states, FactEncoder.pooled, _last_tokens, MAX_TOKENS
+    return fingerprint(*verbalization, *embedding, make_index, FactIndex.build, FEW, CODE_BYTES)[:8]
 
 
 def index_file(graph: GraphStore, encoder: FactEncoder) -> Path:
-    """Path of a graph's index: shipped, or in the cache. A shipped index with an earlier verbalization is used until a
-    new one exists, since building one takes minutes."""
+    """Path of a graph's index: shipped, or in the cache. A shipped index that earlier code built is used until a new
+    one exists, since building one takes minutes; a warning says so."""
     name = index_name(graph, encoder)
     cached = cache_folder("facts") / name
-    earlier = sorted(INDEXES.glob(f"{name.removesuffix(f'-{wording()}.faiss')}-*.faiss"))
-    return next((path for path in (INDEXES / name, cached, *earlier) if path.is_file()), cached)
+    if found := next((path for path in (INDEXES / name, cached) if path.is_file()), None):
+        return found
+    for earlier in sorted(INDEXES.glob(f"{name.removesuffix(f'-{build_code()}.faiss')}-*.faiss")):
+        tell_once(
+            f"{earlier.name}: this index of facts was built by other code or from another wording and is used all the "
+            "same; `kgqa graph index GRAPH` builds it anew, which takes minutes"
+        )
+        return earlier
+    return cached
 
 
 def make_index(

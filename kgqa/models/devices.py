@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -12,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from kgqa.settings import precision
+from kgqa.settings import setting
 from kgqa.types import InputError
 
 # Int8 dynamic quantization of linear layers: faster than float32 on processors without bfloat16.
@@ -137,7 +136,7 @@ def use_one_thread() -> None:
     A single question is too little work to split: on a busy machine, two threads wait for each other at each of the
     encoder's small matrix products.
     """
-    if "OMP_NUM_THREADS" not in os.environ:
+    if not setting("OMP_NUM_THREADS"):
         torch.set_num_threads(1)
 
 
@@ -155,7 +154,7 @@ def find_precision(device: torch.device, width: int, once: bool = False) -> str:
     opened for a single question (`once`): quantizing takes longer than one question saves. KGQA_PRECISION overrides
     this. Training has its own setting, in the recipe.
     """
-    wanted = precision()
+    wanted = setting("KGQA_PRECISION")
     if wanted not in PRECISIONS:
         raise InputError(f"KGQA_PRECISION={wanted}: unknown precision; set one of {', '.join(PRECISIONS)}")
     able = torch.cpu.get_capabilities() if device.type == "cpu" else {}

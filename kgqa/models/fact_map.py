@@ -74,12 +74,12 @@ class MappedEncoder(FactEncoder):
         fact_map: FactMap,
         fingerprint: str = "",
         precision: str = "fp32",
-        alone: AbstractContextManager[object] | None = None,
+        forward_pass: Callable[[], AbstractContextManager[object]] = nullcontext,
     ) -> None:
-        """`alone` is a lock held while the encoder runs, since a reader may share the encoder."""
+        """`forward_pass` opens a context in which the encoder runs, since a reader may share the encoder."""
         super().__init__(layerwise.encoder, tokenizer, fingerprint, precision)
         self.layerwise, self.layer = layerwise, fact_map.layer
-        self.alone = alone or nullcontext()
+        self.forward_pass = forward_pass
         self.register_buffer("weight", fact_map.weight.float())
         self.top = fact_map.new_top(layerwise.encoder.config.num_attention_heads)  # type: ignore[union-attr,arg-type]
         self.space = fact_map.space
@@ -116,7 +116,7 @@ class MappedEncoder(FactEncoder):
         return F.normalize(mapped(super().pooled(batch), self.weight), dim=-1)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        with self.alone:
+        with self.forward_pass():
             return super().encode(texts)
 
 

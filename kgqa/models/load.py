@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
@@ -169,22 +170,29 @@ class LoadedReader:
         longest = min(settings.max_tokens, reader.layerwise.max_tokens)
         self.settings = settings.model_copy(update={"max_tokens": longest})
         self.collator = Collator(tokenizer, self.settings, entities=entities)
-        # layer-wise reasoners register hooks on layers shared with the adapter: concurrent passes would be mixed up
-        self._layerwise = threading.Lock()
+        self._lock = threading.Lock()
         self.question_encoder: MappedEncoder | None = None
         """The map with which facts are retrieved for questions in languages other than English, if the folder has
         one."""
-        for layer in reader.layerwise.layers:
-            layer.register_forward_pre_hook(lambda *_: check_cancelled())
         # int8 quantizes only the encoder: the reasoner is small, so there would be little to gain
         lighter = reader.layerwise.encoder if precision == "int8" else reader
         cast_linear_layers(
             lighter, precision, lambda: self.heads(self.collate([PROBE], [[Subgraph()]]).batch)
         )
         if fact_map is not None:
-            encoder, lock = reader.layerwise, self._layerwise
             made_of = blake2b(repr(self.card.get("checksums")).encode(), digest_size=8).hexdigest()
-            self.question_encoder = MappedEncoder(encoder, tokenizer, fact_map, made_of, precision, lock)
+            self.question_encoder = MappedEncoder(
+                reader.layerwise, tokenizer, fact_map, made_of, precision, self._forward_pass
+            )
+
+    @contextmanager
+    def _forward_pass(self) -> Iterator[None]:
+        """Context of a forward pass, which ends before the next layer once the request is cancelled. One pass runs at a
+        time: it registers hooks on the layers, as layer-wise reasoners do, and concurrent passes would be mixed up."""
+        with self._lock, ExitStack() as hooks:
+            for layer in self.network.layerwise.layers:
+                hooks.enter_context(layer.register_forward_pre_hook(lambda *_: check_cancelled()))
+            yield
 
     def collate(
         self,
@@ -201,7 +209,7 @@ class LoadedReader:
         """Scores of all heads for a batch, computed on the reader's device, returned on the CPU. Raises InputError if
         any are NaN, as with damaged weights."""
         device = self.network.device
-        with self._layerwise, torch.inference_mode(), matmul_precision(device, self.precision):
+        with self._forward_pass(), torch.inference_mode(), matmul_precision(device, self.precision):
             computed: Scores = self.network(batch.to(device))
             scores = computed.to("cpu").float()
         if any(
@@ -218,7 +226,7 @@ class LoadedReader:
         passage begins. The layers above are not run."""
         tokens = pad_rows(rows, self.collator.pad).to(self.network.device)
         precision = matmul_precision(self.network.device, self.precision)
-        with self._layerwise, torch.inference_mode(), precision:
+        with self._forward_pass(), torch.inference_mode(), precision:
             states = self.network.layerwise.states_of(tokens, layer).float().to("cpu")
         return [own[: len(ids)] for own, (ids, _) in zip(states, rows, strict=True)]
 

@@ -33,7 +33,11 @@ from kgqa.renamed import current_keys, current_weights
 from kgqa.types import InputError, report_damage
 
 FORMAT = 1
-"""Version of the checkpoint format, raised on incompatible changes."""
+"""Version of the checkpoint format, raised on incompatible changes.
+
+A number and no fingerprint of code: a checkpoint is kept and published, cannot be rebuilt from its sources like a
+cached file, and must be readable by later code.
+"""
 ENCODER = "layerwise.encoder."
 """Name prefix of the encoder's weights, which are saved in a file of their own."""
 OWN = "reader.safetensors"

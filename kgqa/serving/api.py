@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -38,6 +37,7 @@ from kgqa.serving.middleware import (
     of_validation,
     problem,
 )
+from kgqa.settings import setting
 from kgqa.types import Answer, DamagedError, InputError, Passage, Question
 from kgqa.validation import MAX_CHOICES, MAX_PASSAGE_CHARACTERS, MAX_QUESTION_CHARACTERS
 
@@ -497,7 +497,7 @@ def _add_about(app: FastAPI, service: Service) -> None:
     async def metrics() -> Response:
         """Metrics for Prometheus."""
         registry = service.registry
-        if "PROMETHEUS_MULTIPROC_DIR" in os.environ:  # aggregate over all processes
+        if setting("PROMETHEUS_MULTIPROC_DIR"):  # aggregate over all processes
             registry = CollectorRegistry()
             multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
         return Response(generate_latest(registry), media_type="text/plain; version=0.0.4")

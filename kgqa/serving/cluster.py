@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
 import torch
 
+from kgqa.settings import setting
 from kgqa.types import InputError, Question, first_line
 
 MAX_BLOCKS = 10_000
@@ -55,7 +55,7 @@ def answered(
         raise InputError("ray is not installed; install the extra: pip install 'kgqa[cluster]'") from None
     began = not ray.is_initialized()
     if began:
-        named = os.environ.get("RAY_ADDRESS")
+        named = setting("RAY_ADDRESS")
         here: dict[str, Any] = {} if named else {"num_cpus": workers + 1, "include_dashboard": False}
         try:
             ray.init(log_to_driver=False, logging_level=logging.ERROR, **here)

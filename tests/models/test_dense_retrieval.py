@@ -10,7 +10,7 @@ from kgqa import settings
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.load import open_graph
 from kgqa.graph.overlay import LabelledFact, OverlayGraph
-from kgqa.graph.retrieval.dense import FactHits
+from kgqa.graph.retrieval.dense import FactHits, FactIndex
 from kgqa.graph.retrieval.subgraph import query_texts, retrieve
 from kgqa.graph.storage.store import GraphStore
 from kgqa.models import dense_retrieval
@@ -68,18 +68,27 @@ def test_a_small_graph_gets_its_index_when_it_is_opened(graph) -> None:
     assert "bees" in output(graph, hits)[0] and hits.similarity[0] > hits.similarity[1]
 
 
-def test_an_index_of_other_wording_is_not_used(graph, monkeypatch) -> None:
+def test_an_index_of_other_code_is_not_used(graph, monkeypatch, caplog) -> None:
+    settings.tell_once.cache_clear()
     before = index_file(graph, Words())
     before.parent.mkdir(parents=True)
     before.touch()
-    monkeypatch.setattr(
-        dense_retrieval, "inflection", dense_retrieval.fact_sentences
-    )  # as if its text were another
+    assert index_file(graph, Words()) == before and not caplog.messages
+    # as if other code embedded and compressed the facts, and as if they were verbalized in another way
+    for name in ("make_index", "_last_tokens", "verbalize_facts"):
+        with monkeypatch.context() as other:
+            other.setattr(dense_retrieval, name, dense_retrieval.index_name)
+            assert index_file(graph, Words()) != before
+    with monkeypatch.context() as other:
+        other.setattr(FactIndex, "build", FactIndex.load)
+        assert index_file(graph, Words()) != before
+    monkeypatch.setattr(dense_retrieval, "inflection", dense_retrieval.fact_sentences)
     assert index_file(graph, Words()) != before
-    monkeypatch.setattr(
-        dense_retrieval, "INDEXES", before.parent
-    )  # a shipped one serves until it is made anew
-    assert index_file(graph, Words()) == before
+    # a shipped one serves until it is built anew, and a warning says so, once
+    monkeypatch.setattr(dense_retrieval, "INDEXES", before.parent)
+    assert index_file(graph, Words()) == index_file(graph, Words()) == before
+    (said,) = caplog.messages
+    assert before.name in said and "kgqa graph index" in said
 
 
 def test_a_large_graph_has_none_until_one_is_made(graph, monkeypatch) -> None:
@@ -124,7 +133,7 @@ def test_the_shipped_index_is_of_the_shipped_graph_and_encoder() -> None:
     path = index_file(graph, FactEncoder.load(FACT_ENCODER))
     assert path.parent == INDEXES, "make it anew: kgqa graph index everyday --out graph_data/facts"
     assert [file.name for file in INDEXES.glob("*.faiss")] == [path.name]
-    assert path.stem.endswith(dense_retrieval.wording()), "facts are verbalized in another way: make it anew"
+    assert path.stem.endswith(dense_retrieval.build_code()), "other code or wording: build it anew"
 
 
 class German(Words):

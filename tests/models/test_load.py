@@ -9,6 +9,7 @@ from tokenizers import Tokenizer
 from torch import nn
 
 from kgqa.graph.retrieval.ablation import without_edges
+from kgqa.limits.cancellation import Cancelled, cancel_when
 from kgqa.models.collation.input_config import InputConfig
 from kgqa.models.collation.rows import CandidateRow
 from kgqa.models.devices import Int8Linear, quantize_int8
@@ -59,6 +60,27 @@ def test_a_folder_without_a_reader_and_a_device_that_is_not_here(tmp_path: Path,
         open_reader(tmp_path / "nothing")
     with pytest.raises(InputError, match="available: auto"):
         open_reader(model_folder, "typewriter")
+
+
+def test_a_pass_is_cancelled_between_layers_and_the_network_keeps_no_hooks(
+    reader: LoadedReader, digging: Subgraph
+) -> None:
+    def hooks() -> int:
+        return sum(len(module._forward_pre_hooks) for module in reader.network.modules())
+
+    assert not hooks()
+    batch = reader.collate([Question(WORDS, ("trowel",))], [[digging]]).batch
+    seen: list[int] = []
+
+    def stop() -> bool:
+        seen.append(hooks())
+        return len(seen) == 2
+
+    with cancel_when(stop), pytest.raises(Cancelled):
+        reader.heads(batch)
+    layers = len(reader.network.layerwise.layers)
+    assert layers >= 2 and seen == [layers, layers] and not hooks()
+    assert reader.heads(batch).choice.isfinite().all() and not hooks()
 
 
 def test_matrices_are_halved_for_answering_and_not_for_training(

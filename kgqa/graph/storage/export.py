@@ -1,21 +1,24 @@
-"""Export a store for other programs: Turtle, GraphML, networkx node-link JSON."""
+"""Export a store for other programs: Turtle, and the formats that networkx writes."""
 
 from __future__ import annotations
 
 import io
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING
 from urllib.parse import quote
-from xml.sax.saxutils import escape
 
 import numpy as np
 
 from kgqa.graph.storage.store import GraphStore
 from kgqa.settings import replacing
 from kgqa.types import InputError
+
+if TYPE_CHECKING:
+    from networkx import MultiDiGraph
 
 _PART = 100_000
 PREFIXES = """@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
@@ -27,29 +30,41 @@ PREFIXES = """@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
 _PLAIN = r"[^\x00-\x20<>\"{}|^`\\#]*"
 _IRI = re.compile(rf"[A-Za-z][A-Za-z0-9+.-]*:{_PLAIN}(?:#{_PLAIN})?")
 _LITERAL = re.compile(rf'"(.*)"(|@[A-Za-z]+(?:-[A-Za-z0-9]+)*|\^\^<{_PLAIN}(?:#{_PLAIN})?>)', re.DOTALL)
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+FORMATS = {
+    "turtle": ".ttl",
+    "graphml": ".graphml",
+    "gexf": ".gexf",
+    "gml": ".gml",
+    "cytoscape": ".cyjs",
+    "networkx": ".json",  # node-link
+}
+"""Formats and their suffixes. All but Turtle are written by networkx, so the graph must fit in memory."""
 
 
 def export(store: GraphStore, target: Path, form: str = "", overwrite: bool = False) -> None:
-    """Write a store to `target`, atomically. `form` is turtle, graphml or networkx, by default as the suffix suggests.
+    """Write a store to `target`, atomically. `form` is one of `FORMATS`, by default as the suffix suggests.
 
     Raises `InputError` for an unknown format or a file that cannot be written, or that exists and may not be
     overwritten.
     """
-    form = form or {".ttl": "turtle", ".graphml": "graphml", ".json": "networkx"}.get(target.suffix, "")
-    if form not in WRITERS:
+    form = form or next((name for name, suffix in FORMATS.items() if suffix == target.suffix), "")
+    if form not in FORMATS:
         raise InputError(
-            f"{target}: unknown format; choose {', '.join(WRITERS)}, or a suffix .ttl, .graphml, .json"
+            f"{target}: unknown format; choose {', '.join(FORMATS)}, or a suffix {', '.join(FORMATS.values())}"
         )
-    with replacing(target, overwrite) as part, part.open("w", encoding="utf-8") as file:
-        WRITERS[form](store, file)
+    with replacing(target, overwrite) as part, part.open("wb") as file:
+        if form == "turtle":
+            file.writelines(map(str.encode, _turtle(store)))
+        else:
+            _write_by_networkx(to_networkx(store), form, file)
 
 
 def turtle(store: GraphStore) -> bytes:
     """A store as Turtle in UTF-8."""
     content = io.BytesIO()  # encoded, since a Python text may take four bytes per character
-    file = io.TextIOWrapper(content, encoding="utf-8", newline="")
-    _turtle(store, file)
-    file.flush()
+    content.writelines(map(str.encode, _turtle(store)))
     return content.getvalue()
 
 
@@ -79,13 +94,13 @@ def term(name: str) -> str:
     return f"<{name}>" if _IRI.fullmatch(name) else f"<urn:kgqa:{quote(name, safe='/')}>"
 
 
-def _turtle(store: GraphStore, file: IO[str]) -> None:
-    file.write(PREFIXES)
+def _turtle(store: GraphStore) -> Iterator[str]:
+    yield PREFIXES
     for relation in store.relations:
         named = term(relation.name)
-        file.write(f"{named} rdfs:label {quoted(relation.label)} .\n")
+        yield f"{named} rdfs:label {quoted(relation.label)} .\n"
         if relation.words:
-            file.write(f"{named} kgqa:words {quoted(relation.words)} .\n")
+            yield f"{named} kgqa:words {quoted(relation.words)} .\n"
     names = []
     for entity, name, label in _nodes(store):
         names.append(term(name))
@@ -93,66 +108,60 @@ def _turtle(store: GraphStore, file: IO[str]) -> None:
         for row in labels:
             kind = "rdfs:label" if row.preferred else "skos:altLabel"
             language = f"@{row.language}" if row.language else ""
-            file.write(f"{names[-1]} {kind} {quoted(row.text)}{language} .\n")
+            yield f"{names[-1]} {kind} {quoted(row.text)}{language} .\n"
         if not labels and label and names[-1].startswith("<urn:kgqa:"):
-            file.write(f"{names[-1]} rdfs:label {quoted(label)} .\n")
+            yield f"{names[-1]} rdfs:label {quoted(label)} .\n"
     for head, relation_id, tail, weight in _edges(store):
         parts = (names[head], term(store.relations[relation_id].name), names[tail])
-        file.write(f"{' '.join(parts)} .\n")
+        yield f"{' '.join(parts)} .\n"
         if weight != 1.0:
-            file.write(
+            yield (
                 f"[] a rdf:Statement ; rdf:subject {parts[0]} ; rdf:predicate {parts[1]} ; "
                 f"rdf:object {parts[2]} ; kgqa:weight {weight:.9g} .\n".replace("e+", "e")
             )
 
 
-def _graphml(store: GraphStore, file: IO[str]) -> None:
-    file.write(
-        '<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
-    )
-    for key_text in ("node name", "node label", "edge relation", "edge label", "edge weight"):
-        owner, name = key_text.split()
-        kind = "double" if name == "weight" else "string"
-        file.write(f'<key id="{owner}_{name}" for="{owner}" attr.name="{name}" attr.type="{kind}"/>\n')
-    file.write('<graph edgedefault="directed">\n')
-    for entity, name, label in _nodes(store):
-        file.write(f'<node id="n{entity}"><data key="node_name">{_xml(name)}</data>')
-        file.write(f'<data key="node_label">{_xml(label)}</data></node>\n')
-    for number, (head, relation, tail, weight) in enumerate(_edges(store)):
+def to_networkx(store: GraphStore) -> MultiDiGraph:
+    """A store as a networkx graph, as `Subgraph.to_networkx`: nodes by name with `label`, edges by relation with
+    `label` and `weight`."""
+    import networkx
+
+    graph = networkx.MultiDiGraph(name=store.name, hash=store.hash)
+    names = []
+    for _, name, label in _nodes(store):
+        names.append(name)
+        graph.add_node(name, label=label)
+    for head, relation, tail, weight in _edges(store):
         about = store.relations[relation]
-        file.write(f'<edge id="e{number}" source="n{head}" target="n{tail}">')
-        file.write(f'<data key="edge_relation">{_xml(about.name)}</data>')
-        file.write(f'<data key="edge_label">{_xml(about.label)}</data>')
-        file.write(f'<data key="edge_weight">{weight:.9g}</data></edge>\n')
-    file.write("</graph>\n</graphml>\n")
+        graph.add_edge(names[head], names[tail], about.name, label=about.label, weight=float(f"{weight:.7g}"))
+    return graph
 
 
-def _xml(text: str) -> str:
-    return escape("".join(c for c in text if c >= " " or c in "\t\n"))
+def _write_by_networkx(graph: MultiDiGraph, form: str, file: IO[bytes]) -> None:
+    import networkx
+
+    match form:
+        case "graphml":
+            networkx.write_graphml(_numbered(graph), file, prettyprint=False)
+        case "gexf":
+            networkx.write_gexf(_numbered(graph), file, prettyprint=False)
+        case "gml":
+            for _, about in graph.nodes(data=True):
+                about["title"] = about.pop("label")  # GML's own label is the node's name
+            networkx.write_gml(graph, file)
+        case "cytoscape":
+            file.write(json.dumps(networkx.cytoscape_data(graph), ensure_ascii=False).encode())
+        case "networkx":
+            file.write(json.dumps(networkx.node_link_data(graph, edges="edges"), ensure_ascii=False).encode())
 
 
-def _networkx(store: GraphStore, file: IO[str]) -> None:
-    file.write('{"directed": true, "multigraph": true, "graph": ')
-    file.write(json.dumps({"name": store.name, "hash": store.hash}) + ', "nodes": [\n')
-    _join(file, ({"id": name, "label": label} for _, name, label in _nodes(store)))
-    file.write('\n], "edges": [\n')
-    names = [name for _, name, _ in _nodes(store)]
-    kinds = [{"key": about.name, "label": about.label} for about in store.relations]
-    facts = (
-        {"source": names[head], "target": names[tail], **kinds[relation], "weight": round(weight, 6)}
-        for head, relation, tail, weight in _edges(store)
-    )
-    _join(file, facts)
-    file.write("\n]}\n")
-
-
-def _join(file: IO[str], rows: Iterator[Any]) -> None:
-    for number, row in enumerate(rows):
-        file.write((",\n" if number else "") + json.dumps(row, ensure_ascii=False))
-
-
-WRITERS: dict[str, Callable[[GraphStore, IO[str]], None]] = {
-    "turtle": _turtle,
-    "graphml": _graphml,
-    "networkx": _networkx,
-}
+def _numbered(graph: MultiDiGraph) -> MultiDiGraph:
+    """The graph for XML: numbers as ids, names as attributes, without characters that XML forbids."""
+    numbered, clean = type(graph)(), partial(_NOT_XML.sub, "")
+    number = {name: n for n, name in enumerate(graph)}
+    for name, about in graph.nodes(data=True):
+        numbered.add_node(number[name], name=clean(name), label=clean(about["label"]))
+    for edge, (head, tail, relation, about) in enumerate(graph.edges(keys=True, data=True)):
+        words = {"relation": clean(relation), "label": clean(about["label"])}
+        numbered.add_edge(number[head], number[tail], edge, **words, weight=about["weight"])
+    return numbered

@@ -190,7 +190,11 @@ def _distinct(parts: Sequence[_Keys]) -> _Keys:
 # Reading and writing the manifest, which ends with a checksum of itself.
 
 FORMAT = 2
-"""Version of the store format; raised when older stores can no longer be read."""
+"""Version of the store format; raised when older stores can no longer be read.
+
+A number and no fingerprint of code: it is no cache key. Stores of `kgqa graph import --out` are kept and passed on, and
+must outlive every edit of this code that reads them as before. Compiled graphs in the cache are keyed by fingerprint.
+"""
 MANIFEST = "manifest.json"
 _SEAL = ',\n "checksum": "'
 _END = '"\n}'

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import networkx
 import pytest
 
-from kgqa.graph.storage.export import export
+from kgqa.graph.storage.export import export, to_networkx
 from kgqa.graph.storage.import_graph import import_graph
 from kgqa.graph.storage.store import GraphStore
 from kgqa.types import InputError, Label, Triple
@@ -23,6 +24,7 @@ def store() -> GraphStore:
             Triple("http://x/a", "http://x/r", '"a "quoted" <text>"@en'),
             Triple("ice cream", "UsedFor", "eat & drink"),
             Triple('"Heroes', "rdf", '"half" open'),
+            Triple("\abell", "UsedFor", "eat & drink", 0.7),
             Triple("http://x/a", "http://x#has!http://x#number", "http://x/b"),
         ],
         [Label("http://x/a", 'A "name"', "en"), Label("http://x/a", "other", "ko", preferred=False)],
@@ -42,7 +44,7 @@ def test_turtle_comes_back(tmp_path: Path, store: GraphStore) -> None:
     }
     assert weights["http://x/a", "http://x/r", "http://x/b"] == 0.5
     assert weights["http://x/a", "http://x/s", "http://x/b"] == pytest.approx(1e12)
-    assert len(weights) == 6
+    assert len(weights) == 7
     assert back.labels(back.find(["ice cream", "other", "eat drink"])[0]) == ["ice cream"]
     assert {label.text for label in back.all_labels(int(back.ids(["http://x/a"])[0]))} == {
         'A "name"',
@@ -50,16 +52,39 @@ def test_turtle_comes_back(tmp_path: Path, store: GraphStore) -> None:
     }
 
 
-def test_graphml(tmp_path: Path, store: GraphStore) -> None:
-    export(store, tmp_path / "a.graphml")
-    graph = networkx.read_graphml(tmp_path / "a.graphml")
-    assert graph.number_of_edges() == 6
-    assert {data["label"] for _, data in graph.nodes(data=True)} >= {'A "name"', "eat & drink"}
+@pytest.mark.parametrize("form", ["graphml", "gexf"])
+def test_xml(form: str, tmp_path: Path, store: GraphStore) -> None:
+    export(store, tmp_path / "a", form)
+    graph = getattr(networkx, f"read_{form}")(tmp_path / "a")
+    assert {(about["name"], about["label"]) for _, about in graph.nodes(data=True)} >= {
+        ("http://x/a", 'A "name"'),
+        ("eat & drink", "eat & drink"),
+        ("bell", "bell"),  # XML forbids the character before it
+    }
+    facts = {(about["relation"], about["label"], about["weight"]) for *_, about in graph.edges(data=True)}
+    assert {("http://x/r", "r", 0.5), ("UsedFor", "used for", 0.7)} <= facts
+    ids = re.findall(r'<edge [^>]*\bid="(\w+)"', (tmp_path / "a").read_text("utf-8"))
+    assert graph.number_of_edges() == 7 == len(ids) == len({*ids})
+
+
+def test_gml(tmp_path: Path, store: GraphStore) -> None:
+    export(store, tmp_path / "a.gml")
+    graph = networkx.read_gml(tmp_path / "a.gml")
+    assert graph.nodes["http://x/a"]["title"] == 'A "name"' and graph.nodes["\abell"]["title"] == "\abell"
+    assert graph["ice cream"]["eat & drink"]["UsedFor"]["label"] == "used for"
+
+
+def test_cytoscape(tmp_path: Path, store: GraphStore) -> None:
+    export(store, tmp_path / "a.cyjs")
+    graph = networkx.cytoscape_graph(json.loads((tmp_path / "a.cyjs").read_text()))
+    assert graph.edges["ice cream", "eat & drink", "UsedFor"]["label"] == "used for"
+    assert graph.nodes["http://x/a"]["label"] == 'A "name"'
 
 
 def test_networkx(tmp_path: Path, store: GraphStore) -> None:
     export(store, tmp_path / "a.json")
     graph = networkx.node_link_graph(json.loads((tmp_path / "a.json").read_text()), edges="edges")
+    assert networkx.utils.graphs_equal(graph, to_networkx(store))
     assert graph["ice cream"]["eat & drink"]["UsedFor"]["weight"] == 1.0
     assert graph.nodes["http://x/a"]["label"] == 'A "name"'
 
