@@ -24,7 +24,7 @@ import pyoxigraph as ox
 import kgqa
 from kgqa.graph.load import open_graph
 from kgqa.graph.overlay import LabelledFact, OverlayGraph
-from kgqa.graph.storage.export import export
+from kgqa.graph.formats import export
 from kgqa.graph.storage.store import GraphStore
 from kgqa.qa.answerer import Answerer
 from kgqa.types import Answer, KnowledgeGraph, Source

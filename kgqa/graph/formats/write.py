@@ -1,21 +1,18 @@
-"""Export a store for other programs: Turtle, GraphML, networkx node-link JSON."""
+"""Graphs as text for other programs: Turtle, GraphML, networkx node-link JSON."""
 
 from __future__ import annotations
 
 import io
 import json
 import re
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import IO, Any
+from collections.abc import Iterator
+from typing import IO, Any, Protocol
 from urllib.parse import quote
 from xml.sax.saxutils import escape
 
 import numpy as np
 
-from kgqa.graph.storage.store import GraphStore
-from kgqa.settings import replacing
-from kgqa.types import InputError
+from kgqa.types import Edges, Ints, Label, Relation
 
 _PART = 100_000
 PREFIXES = """@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
@@ -29,37 +26,44 @@ _IRI = re.compile(rf"[A-Za-z][A-Za-z0-9+.-]*:{_PLAIN}(?:#{_PLAIN})?")
 _LITERAL = re.compile(rf'"(.*)"(|@[A-Za-z]+(?:-[A-Za-z0-9]+)*|\^\^<{_PLAIN}(?:#{_PLAIN})?>)', re.DOTALL)
 
 
-def export(store: GraphStore, target: Path, form: str = "", overwrite: bool = False) -> None:
-    """Write a store to `target`, atomically. `form` is turtle, graphml or networkx, by default as the suffix suggests.
+class WholeGraph(Protocol):
+    """A graph whose facts are all at hand, such as a `GraphStore`."""
 
-    Raises `InputError` for an unknown format or a file that cannot be written, or that exists and may not be
-    overwritten.
-    """
-    form = form or {".ttl": "turtle", ".graphml": "graphml", ".json": "networkx"}.get(target.suffix, "")
-    if form not in WRITERS:
-        raise InputError(
-            f"{target}: unknown format; choose {', '.join(WRITERS)}, or a suffix .ttl, .graphml, .json"
-        )
-    with replacing(target, overwrite) as part, part.open("w", encoding="utf-8") as file:
-        WRITERS[form](store, file)
+    name: str
+    hash: str
+    entity_count: int
+    edge_count: int
+    relations: list[Relation]
+
+    def edges(self, start: int = 0, stop: int | None = None) -> Edges:
+        """Facts by row: all, or a range."""
+
+    def names(self, entities: Ints) -> list[str]:
+        """IRI or name of each entity."""
+
+    def labels(self, entities: Ints) -> list[str]:
+        """Preferred label of each entity."""
+
+    def all_labels(self, entity: int) -> list[Label]:
+        """Every label of an entity."""
 
 
-def turtle(store: GraphStore) -> bytes:
+def turtle(store: WholeGraph) -> bytes:
     """A store as Turtle in UTF-8."""
     content = io.BytesIO()  # encoded, since a Python text may take four bytes per character
     file = io.TextIOWrapper(content, encoding="utf-8", newline="")
-    _turtle(store, file)
+    write_turtle(store, file)
     file.flush()
     return content.getvalue()
 
 
-def _edges(store: GraphStore) -> Iterator[tuple[int, int, int, float]]:
+def _edges(store: WholeGraph) -> Iterator[tuple[int, int, int, float]]:
     for start in range(0, store.edge_count, _PART):
         part = store.edges(start, min(start + _PART, store.edge_count))
         yield from zip(*(column.tolist() for column in part), strict=True)
 
 
-def _nodes(store: GraphStore) -> Iterator[tuple[int, str, str]]:
+def _nodes(store: WholeGraph) -> Iterator[tuple[int, str, str]]:
     for start in range(0, store.entity_count, _PART):
         ids = np.arange(start, min(start + _PART, store.entity_count), dtype=np.int32)
         yield from zip(ids.tolist(), store.names(ids), store.labels(ids), strict=True)
@@ -79,7 +83,8 @@ def term(name: str) -> str:
     return f"<{name}>" if _IRI.fullmatch(name) else f"<urn:kgqa:{quote(name, safe='/')}>"
 
 
-def _turtle(store: GraphStore, file: IO[str]) -> None:
+def write_turtle(store: WholeGraph, file: IO[str]) -> None:
+    """Write a graph as Turtle; weights other than 1 are those of reified statements."""
     file.write(PREFIXES)
     for relation in store.relations:
         named = term(relation.name)
@@ -106,7 +111,8 @@ def _turtle(store: GraphStore, file: IO[str]) -> None:
             )
 
 
-def _graphml(store: GraphStore, file: IO[str]) -> None:
+def write_graphml(store: WholeGraph, file: IO[str]) -> None:
+    """Write a graph as GraphML."""
     file.write(
         '<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
     )
@@ -131,7 +137,8 @@ def _xml(text: str) -> str:
     return escape("".join(c for c in text if c >= " " or c in "\t\n"))
 
 
-def _networkx(store: GraphStore, file: IO[str]) -> None:
+def write_networkx(store: WholeGraph, file: IO[str]) -> None:
+    """Write a graph as node-link JSON, as `networkx.node_link_graph` reads it."""
     file.write('{"directed": true, "multigraph": true, "graph": ')
     file.write(json.dumps({"name": store.name, "hash": store.hash}) + ', "nodes": [\n')
     _join(file, ({"id": name, "label": label} for _, name, label in _nodes(store)))
@@ -149,10 +156,3 @@ def _networkx(store: GraphStore, file: IO[str]) -> None:
 def _join(file: IO[str], rows: Iterator[Any]) -> None:
     for number, row in enumerate(rows):
         file.write((",\n" if number else "") + json.dumps(row, ensure_ascii=False))
-
-
-WRITERS: dict[str, Callable[[GraphStore, IO[str]], None]] = {
-    "turtle": _turtle,
-    "graphml": _graphml,
-    "networkx": _networkx,
-}
