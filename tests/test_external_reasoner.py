@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from test_extending import DIFFS
 
 from kgqa.models.reader import load_reader
 from kgqa.models.reasoners import find_reasoner
@@ -17,9 +18,8 @@ from kgqa.trainer.finetuning.reader import ReaderRecipe, build, train_reader
 from kgqa.trainer.recipe import load_recipe
 from kgqa.types import InputError, Question
 
-PAGE = (Path(__file__).parent.parent / "docs" / "extend.md").read_text(encoding="utf-8")
-(FILE,) = re.findall(r"^```python\n(.*?)^```", PAGE, flags=re.DOTALL | re.MULTILINE)
-"""A reasoner as the page on extending shows one."""
+FILE = "".join(re.findall(r"^\+(?!\+\+)(.*\n)", DIFFS["reasoner"].split("\n--- a/")[0], flags=re.MULTILINE))
+"""The file of the reasoner that the page on extending shows."""
 LINE = 'reasoner.name = "stranger.mean:Mean"\n'
 QUESTION = {"question": "What did I dig with?", "passage": "I plant flowers.", "answers": ["trowel"]}
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
+from types import FunctionType
 from typing import IO, NamedTuple
 
 from kgqa.graph.formats.rdf import read_rdf
@@ -29,7 +30,8 @@ from kgqa.types import InputError
 class GraphFormat(NamedTuple):
     """A file format: what reads it, what its files are called, how they begin, and what writes it, if anything does."""
 
-    read: Callable[[Path, Tally, ReadOptions], Iterable[Statement]] | None = None
+    read: Callable[[Path, Tally, ReadOptions], Iterable[Statement]] | str | None = None
+    """A function, or its place (`package.module:NAME`)."""
     suffixes: tuple[str, ...] = ()
     """In lower case, before any suffix of a compression."""
     begins: str = r"(?!)"
@@ -105,7 +107,8 @@ def read_source(path: Path, tally: Tally, options: ReadOptions = ReadOptions()) 
     """Facts and labels of a file."""
     form = form_of(path)
     read = (FORMATS.get(form) or all_formats()[form]).read
-    assert read is not None  # `form_of` returns no other
+    if not callable(read):
+        read = imported("graph format", str(read), FunctionType)
     return batches(read(path, tally, options))
 
 
