@@ -19,7 +19,7 @@ from kgqa.trainer.finetuning.reader import ReaderRecipe, build, train_reader
 from kgqa.trainer.recipe import load_recipe
 from kgqa.types import InputError, Question
 
-FILE = "".join(re.findall(r"^\+(?!\+\+)(.*\n)", DIFFS["reasoner"].split("\n--- a/")[0], flags=re.MULTILINE))
+FILE = "".join(re.findall(r"^\+(?!\+\+)(.*\n)", DIFFS["reasoner"].partition("--- a/")[0], flags=re.MULTILINE))
 """The file of the reasoner that the page on extending shows."""
 LINE = 'reasoner.name = "stranger.mean:Mean"\n'
 QUESTION = {"question": "What did I dig with?", "passage": "I plant flowers.", "answers": ["trowel"]}
