@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from types import FunctionType
-from typing import IO, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 from kgqa.graph.formats.rdf import read_rdf
 from kgqa.graph.formats.source_files import (
@@ -21,10 +21,13 @@ from kgqa.graph.formats.source_files import (
 )
 from kgqa.graph.formats.tables import read_csv, read_workbook
 from kgqa.graph.formats.tsv import is_wordnet, read_conceptnet, read_tsv, read_wordnet
-from kgqa.graph.formats.write import WholeGraph, write_graphml, write_networkx, write_turtle
+from kgqa.graph.formats.write import write_graphml, write_networkx, write_turtle
 from kgqa.plugins import imported, installed
 from kgqa.settings import replacing
 from kgqa.types import InputError
+
+if TYPE_CHECKING:
+    from kgqa.graph.storage.store import GraphStore
 
 
 class GraphFormat(NamedTuple):
@@ -36,7 +39,7 @@ class GraphFormat(NamedTuple):
     """In lower case, before any suffix of a compression."""
     begins: str = r"(?!)"
     """A regular expression for the beginning of a text."""
-    write: Callable[[WholeGraph, IO[str]], None] | None = None
+    write: Callable[[GraphStore, IO[str]], None] | None = None
 
 
 FORMATS: dict[str, GraphFormat] = {
@@ -112,7 +115,7 @@ def read_source(path: Path, tally: Tally, options: ReadOptions = ReadOptions()) 
     return batches(read(path, tally, options))
 
 
-def export(store: WholeGraph, target: Path, form: str = "", overwrite: bool = False) -> None:
+def export(store: GraphStore, target: Path, form: str = "", overwrite: bool = False) -> None:
     """Write a store to `target`, atomically, in the format of that name, by default as the suffix suggests.
 
     Raises `InputError` for an unknown format or a file that cannot be written, or that exists and may not be

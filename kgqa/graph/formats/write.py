@@ -6,13 +6,14 @@ import io
 import json
 import re
 from collections.abc import Iterator
-from typing import IO, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import quote
 from xml.sax.saxutils import escape
 
 import numpy as np
 
-from kgqa.types import Edges, Ints, Label, Relation
+if TYPE_CHECKING:
+    from kgqa.graph.storage.store import GraphStore
 
 _PART = 100_000
 PREFIXES = """@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
@@ -26,29 +27,7 @@ _IRI = re.compile(rf"[A-Za-z][A-Za-z0-9+.-]*:{_PLAIN}(?:#{_PLAIN})?")
 _LITERAL = re.compile(rf'"(.*)"(|@[A-Za-z]+(?:-[A-Za-z0-9]+)*|\^\^<{_PLAIN}(?:#{_PLAIN})?>)', re.DOTALL)
 
 
-class WholeGraph(Protocol):
-    """A graph whose facts are all at hand, such as a `GraphStore`."""
-
-    name: str
-    hash: str
-    entity_count: int
-    edge_count: int
-    relations: list[Relation]
-
-    def edges(self, start: int = 0, stop: int | None = None) -> Edges:
-        """Facts by row: all, or a range."""
-
-    def names(self, entities: Ints) -> list[str]:
-        """IRI or name of each entity."""
-
-    def labels(self, entities: Ints) -> list[str]:
-        """Preferred label of each entity."""
-
-    def all_labels(self, entity: int) -> list[Label]:
-        """Every label of an entity."""
-
-
-def turtle(store: WholeGraph) -> bytes:
+def turtle(store: GraphStore) -> bytes:
     """A store as Turtle in UTF-8."""
     content = io.BytesIO()  # encoded, since a Python text may take four bytes per character
     file = io.TextIOWrapper(content, encoding="utf-8", newline="")
@@ -57,13 +36,13 @@ def turtle(store: WholeGraph) -> bytes:
     return content.getvalue()
 
 
-def _edges(store: WholeGraph) -> Iterator[tuple[int, int, int, float]]:
+def _edges(store: GraphStore) -> Iterator[tuple[int, int, int, float]]:
     for start in range(0, store.edge_count, _PART):
         part = store.edges(start, min(start + _PART, store.edge_count))
         yield from zip(*(column.tolist() for column in part), strict=True)
 
 
-def _nodes(store: WholeGraph) -> Iterator[tuple[int, str, str]]:
+def _nodes(store: GraphStore) -> Iterator[tuple[int, str, str]]:
     for start in range(0, store.entity_count, _PART):
         ids = np.arange(start, min(start + _PART, store.entity_count), dtype=np.int32)
         yield from zip(ids.tolist(), store.names(ids), store.labels(ids), strict=True)
@@ -83,7 +62,7 @@ def term(name: str) -> str:
     return f"<{name}>" if _IRI.fullmatch(name) else f"<urn:kgqa:{quote(name, safe='/')}>"
 
 
-def write_turtle(store: WholeGraph, file: IO[str]) -> None:
+def write_turtle(store: GraphStore, file: IO[str]) -> None:
     """Write a graph as Turtle; weights other than 1 are those of reified statements."""
     file.write(PREFIXES)
     for relation in store.relations:
@@ -111,7 +90,7 @@ def write_turtle(store: WholeGraph, file: IO[str]) -> None:
             )
 
 
-def write_graphml(store: WholeGraph, file: IO[str]) -> None:
+def write_graphml(store: GraphStore, file: IO[str]) -> None:
     """Write a graph as GraphML."""
     file.write(
         '<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
@@ -137,7 +116,7 @@ def _xml(text: str) -> str:
     return escape("".join(c for c in text if c >= " " or c in "\t\n"))
 
 
-def write_networkx(store: WholeGraph, file: IO[str]) -> None:
+def write_networkx(store: GraphStore, file: IO[str]) -> None:
     """Write a graph as node-link JSON, as `networkx.node_link_graph` reads it."""
     file.write('{"directed": true, "multigraph": true, "graph": ')
     file.write(json.dumps({"name": store.name, "hash": store.hash}) + ', "nodes": [\n')
