@@ -337,8 +337,7 @@ def _tweetqa(_number: int, row: Row) -> Example | None:
 def each_row(make: Make | str, path: Path) -> Iterator[Example]:
     """The questions of a file with one per row (JSON lines, a JSON list or a table), without those that `make` (or the
     function `package.module:NAME`) leaves out."""
-    if isinstance(make, str):
-        make = imported("question set", make, FunctionType)
+    made: Make = imported("question set", make, FunctionType) if isinstance(make, str) else make
     kind = path.name.removesuffix(".zst").rpartition(".")[2]
     rows: Iterable[tuple[int, Row]] = rows_of(path)
     if kind in ("csv", "tsv"):
@@ -348,7 +347,7 @@ def each_row(make: Make | str, path: Path) -> Iterator[Example]:
         rows = enumerate(_json(path))
     for number, row in rows:
         try:
-            example = make(number, row)
+            example = made(number, row)
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"{path}:{number}: unexpected fields ({error}); see training/DATA.md") from error
         if example is not None:
