@@ -20,7 +20,9 @@ from kgqa.settings import GRAPHS, VARIABLES, setting
 from kgqa.types import InputError, KnowledgeGraph
 
 MAX_UPLOAD_BYTES = 50_000_000
-SUFFIXES = [suffix.removeprefix(".") for suffix in formats.SUFFIXES]
+SUFFIXES = [
+    suffix.removeprefix(".") for row in formats.all_formats().values() if row.read for suffix in row.suffixes
+]
 MAX_KEPT = 8
 """Maximum number of graphs kept for all visitors together; the oldest is dropped first."""
 

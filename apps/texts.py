@@ -1,4 +1,4 @@
-"""The app's texts in English and Korean, from one file each, and the package's errors in Korean. No Streamlit."""
+"""The app's texts, from one file for each language, and the package's errors in Korean. No Streamlit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import tomllib
 from functools import lru_cache
 from pathlib import Path
 
-LANGUAGES = {"en": "English", "ko": "한국어"}
 WORDINGS = Path(__file__).with_name("wordings")
 _PLACE = re.compile(r"(.+?:\d+): (.+)", re.DOTALL)
 _PARTICLES = re.compile(r"(.+?)(이\(가\)|은\(는\)|을\(를\)|\(으\)로)")
@@ -19,7 +18,8 @@ def wordings(language: str) -> dict[str, str]:
     return {key: said for page in pages.values() for key, said in page.items()}
 
 
-TEXTS = {language: wordings(language) for language in LANGUAGES}
+TEXTS = {path.stem: wordings(path.stem) for path in sorted(WORDINGS.glob("??.toml"))}
+LANGUAGES = {code: texts["language_name"] for code, texts in TEXTS.items()}
 
 
 def text(key: str, language: str = "en", **values: object) -> str:

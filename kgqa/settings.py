@@ -256,8 +256,11 @@ def data_folder() -> Path:
 
 
 def trusted_modules() -> set[str]:
-    """Modules from which a checkpoint's card may import a reasoner: KGQA_REASONERS, comma-separated."""
-    return {name.strip() for name in setting("KGQA_REASONERS").split(",")} - {""}
+    """Modules from which a checkpoint's card may import a reasoner: KGQA_REASONERS, comma-separated (deprecated)."""
+    names = {name.strip() for name in setting("KGQA_REASONERS").split(",")} - {""}
+    if names:
+        tell_once("KGQA_REASONERS is deprecated; use an entry point of kgqa.reasoners (docs/extend.md)")
+    return names
 
 
 GET_BASE = "pip install its wheel kgqa_base, or ./training/models of a clone"

@@ -9,17 +9,18 @@ import sys
 from pathlib import Path
 
 import pytest
+from test_extending import DIFFS
 
 from kgqa.models.reader import load_reader
 from kgqa.models.reasoners import find_reasoner
 from kgqa.qa.answerer import Answerer
+from kgqa.settings import tell_once
 from kgqa.trainer.finetuning.reader import ReaderRecipe, build, train_reader
 from kgqa.trainer.recipe import load_recipe
 from kgqa.types import InputError, Question
 
-PAGE = (Path(__file__).parent.parent / "docs" / "extend.md").read_text(encoding="utf-8")
-(FILE,) = re.findall(r"^```python\n(.*?)^```", PAGE, flags=re.DOTALL | re.MULTILINE)
-"""A reasoner as the page on extending shows one."""
+FILE = "".join(re.findall(r"^\+(?!\+\+)(.*\n)", DIFFS["reasoner"].partition("--- a/")[0], flags=re.MULTILINE))
+"""The file of the reasoner that the page on extending shows."""
 LINE = 'reasoner.name = "stranger.mean:Mean"\n'
 QUESTION = {"question": "What did I dig with?", "passage": "I plant flowers.", "answers": ["trowel"]}
 
@@ -60,7 +61,10 @@ def test_one_file_and_one_line(recipe: ReaderRecipe, tmp_path: Path, tools_file:
 
 
 def test_a_checkpoint_runs_no_code_that_its_user_has_not_asked_for(
-    recipe: ReaderRecipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    recipe: ReaderRecipe,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     folder = tmp_path / "run" / "export"
     train_reader(recipe, tmp_path / "run")
@@ -69,7 +73,9 @@ def test_a_checkpoint_runs_no_code_that_its_user_has_not_asked_for(
         load_reader(folder)
     assert "stranger.mean" not in sys.modules
     monkeypatch.setenv("KGQA_REASONERS", "another, stranger.mean")
+    tell_once.cache_clear()
     assert load_reader(folder)[0].settings.name == "stranger.mean:Mean"
+    assert "KGQA_REASONERS is deprecated; use an entry point" in caplog.text
     del sys.modules["stranger.mean"]
     monkeypatch.delenv("KGQA_REASONERS")
     goes_on = recipe.encoder.model_copy(update={"folder": str(folder)})

@@ -17,11 +17,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kgqa.graph.formats import export
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.load import open_graph
 from kgqa.graph.overlay import LabelledFact, OverlayGraph
 from kgqa.graph.retrieval.subgraph import retrieve
-from kgqa.graph.storage.export import export
 from kgqa.qa.logical_forms.enumerate import Enumerator
 from kgqa.qa.logical_forms.graph_facts import GraphFacts
 from kgqa.qa.logical_forms.graph_index import GraphIndex

@@ -526,7 +526,7 @@ def export(
 
     Example: kgqa graph export everyday --out everyday.graphml
     """
-    from kgqa.graph.storage.export import export as write
+    from kgqa.graph.formats import export as write
 
     opened = _open(graph)
     if not isinstance(opened, GraphStore):

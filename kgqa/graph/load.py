@@ -144,7 +144,7 @@ def _digest(path: Path, language: str) -> str:
         raise InputError(f"{path}: not a regular file; copy its content to one first")
     stat = path.stat()
     content = (str(path.resolve()), stat.st_size, stat.st_mtime_ns) if stat.st_size > _READ_WHOLE else (path,)
-    tables = [*([RELATIONS] if RELATIONS.is_file() else []), *sorted(WORDINGS.glob("*.toml"))]
+    tables = [*([RELATIONS] if RELATIONS.is_file() else []), *sorted(WORDINGS.parent.glob("*/*.toml"))]
     try:
         return fingerprint(
             formats, linking, storage, relation_types, inflection, *tables, language, path.suffix, *content

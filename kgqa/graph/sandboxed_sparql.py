@@ -18,7 +18,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from kgqa.graph.storage.export import turtle
+from kgqa.graph.formats.write import turtle
 from kgqa.graph.storage.store import GraphStore
 from kgqa.limits.sandbox import SandboxLimits, limit, start, tell
 from kgqa.types import InputError

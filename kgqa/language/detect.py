@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from kgqa.graph.linking.languages import reading
 from kgqa.graph.linking.normalize import STOP_WORDS, STOP_WORDS_OF, is_korean_question
 
 ENGLISH, KOREAN = "en", "ko"
@@ -15,22 +16,20 @@ _SCRIPTS = {
     "el": re.compile("[\u0370-\u03ff\u1f00-\u1fff]"),
 }
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]*)?")
-_OWN = {"ß": "de", "ä": "de", "ñ": "es", "¿": "es", "ç": "fr", "œ": "fr"}
-"""Characters that are far more frequent in one of the languages than in the others."""
-
-
 _FUNCTION_WORDS = {
     ENGLISH: STOP_WORDS,
     **{code: words for code, words in STOP_WORDS_OF.items() if code not in _SCRIPTS},
 }
+_OWN = {mark: code for code, marks in reading("marks").items() if code in _FUNCTION_WORDS for mark in marks}
+"""Characters that are far more frequent in one of the languages than in the others."""
 BESIDE = 1_000
 """Number of characters of a passage that are examined."""
 
 
 def language_of(text: str, passage: str = "") -> str:
     """Language code of a text; English if there is no evidence. If two languages have the same number of function words
-    in it, the passage decides, then simplemma's dictionaries. A name in another script is ignored if the text has
-    function words of a language.
+    in it, the passage decides, then simplemma's dictionaries, then the language with fewer function words, as each is
+    more telling. A name in another script is ignored if the text has function words of a language.
 
     >>> [language_of(t) for t in ("무엇으로 땅을 팠니?", "Was fehlt?", "Who founded 하늘대학교?", "何で掘った？")]
     ['ko', 'de', 'en', 'ja']
@@ -39,13 +38,12 @@ def language_of(text: str, passage: str = "") -> str:
     """
     counts, beside = _counts(text), _counts(passage[:BESIDE])
     most = max((counts[code], beside[code]) for code in counts)
+    fewest = sorted(counts, key=lambda code: (code != ENGLISH, len(_FUNCTION_WORDS[code])))
     if most[0]:
-        best = [code for code in counts if (counts[code], beside[code]) == most]
-        return (
-            best[0] if len(best) == 1 else max(best, key=lambda code: (_known(text, code), code == ENGLISH))
-        )
+        best = [code for code in fewest if (counts[code], beside[code]) == most]
+        return best[0] if len(best) == 1 else max(best, key=lambda code: _known(text, code))
     by_script = (code for code, script in _SCRIPTS.items() if script.search(text))
-    return next(by_script, max(beside, key=lambda code: (beside[code], code == ENGLISH)))
+    return next(by_script, max(fewest, key=lambda code: beside[code]))
 
 
 def question_language(text: str, passage: str = "") -> str:

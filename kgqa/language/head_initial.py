@@ -2,7 +2,7 @@
 subject before its verb, the parts of a verb together.
 
 It is no translation: words have one meaning each, and only the order of their phrases is changed. What is particular
-to a language is data (`[order]` of `wordings/*.toml`).
+to a language is data (`[order]` of `dictionaries/*.toml`).
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from kgqa.data.synthetic.inflection import comparative, participle, plural, superlative, third
+from kgqa.graph.linking.languages import dictionary
 from kgqa.graph.linking.normalize import STOP_WORDS_OF
 from kgqa.graph.storage.relation_names import VERB, Vocabulary, bases
 from kgqa.language.head_final import ASKING, Mentioned, Word
-from kgqa.language.wording import table
 
 _HAVE, _BE = frozenset(("has", "have", "had")), frozenset(("is", "are", "am", "was", "were", "be", "been"))
 _MODAL = frozenset(("can", "could", "will", "would", "must", "should", "may"))
@@ -72,7 +72,7 @@ class _Order(BaseModel):
 
 @lru_cache
 def _order(language: str) -> _Order:
-    return _Order.model_validate(table(language)["order"])
+    return _Order.model_validate(dictionary(language).get("order", {}))
 
 
 @dataclass(frozen=True)

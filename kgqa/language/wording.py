@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 from kgqa.graph.linking.label_keys import MONTHS
+from kgqa.graph.linking.languages import dictionary, wordings
 from kgqa.graph.linking.normalize import STOP_WORDS_OF
 from kgqa.graph.storage.relation_names import Vocabulary, pairs, vocabulary
 from kgqa.language.detect import ENGLISH
 from kgqa.types import NO, YES, Answer, Relation, Source
-from kgqa.validation import WORDINGS
 
 _SENSE = re.compile(r"\s*\([^)]*\)")
 """A disambiguation in brackets after a label."""
@@ -78,7 +77,7 @@ def english_words(language: str) -> dict[str, str]:
     >>> english_words("de")["womit"], english_words("xx")
     ('with what', {})
     """
-    groups = table(language).get("english", {})
+    groups = dictionary(language).get("english", {})
     return {word: english for english, words in groups.items() for word in words.split()}
 
 
@@ -89,7 +88,7 @@ def everyday_vocabulary(language: str) -> Vocabulary:
     if not (frequent := english_words(language)):
         return Vocabulary(language, {}, frozenset(), {})
     own, known = vocabulary(language), frequent.keys() | STOP_WORDS_OF.get(language, ())
-    words = pairs(table(language).get("everyday", {}).get("words", ""))
+    words = pairs(dictionary(language).get("everyday", {}).get("words", ""))
     content = {word: english for word, english in words.items() if word not in known}
     return own._replace(words={**own.words, **content}, of_everyday=True)
 
@@ -104,9 +103,6 @@ def filled(sentence: str, head: str, tail: str) -> str:
     return re.sub(r"\{([AB])\}", lambda slot: labels[slot[1]], sentence)
 
 
-@lru_cache
 def table(language: str) -> dict[str, dict[str, Any]]:
-    """The data of a language; those of English for one that has none."""
-    path = WORDINGS / f"{language}.toml"
-    path = path if path.is_file() else WORDINGS / f"{ENGLISH}.toml"
-    return tomllib.loads(path.read_text(encoding="utf-8"))
+    """The wordings of a language; those of English for one that has none."""
+    return wordings(language) or wordings(ENGLISH)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -41,6 +41,11 @@ class Objective(nn.Module):
         raise NotImplementedError
 
 
+EncoderType = Literal["bidirectional", "causal", "permuted"]
+BatchType = Literal["rows", "pairs", "subgraphs"]
+"""Packed text, sentence pairs, or text with the subgraphs of the concepts mentioned in it."""
+
+
 class LanguageModelling(Objective):
     """Base of the objectives over a language model, whose body is exported, while its head predicts tokens.
 
@@ -50,6 +55,10 @@ class LanguageModelling(Objective):
         save: called with the export folder to write further files (tokenizer).
     """
 
+    encoders: ClassVar[tuple[EncoderType, ...]] = ("bidirectional",)
+    """Encoders that it can train."""
+    reads: ClassVar[BatchType] = "rows"
+    """What its batches contain."""
     model: Any
 
     def __init__(

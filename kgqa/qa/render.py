@@ -14,10 +14,10 @@ import numpy as np
 from kgqa.data.synthetic.fact_sentences import is_worded
 from kgqa.data.synthetic.inflection import with_article
 from kgqa.data.synthetic.shown_facts import shown_fact
+from kgqa.graph.formats.write import PREFIXES, quoted, term
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.linking.normalize import is_korean
 from kgqa.graph.overlay import LabelledFact
-from kgqa.graph.storage.export import PREFIXES, quoted, term
 from kgqa.language.care import turn_to
 from kgqa.language.detect import ENGLISH
 from kgqa.language.values import with_unit

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from kgqa.graph.formats.write import term
 from kgqa.graph.linking.normalize import words
 from kgqa.graph.relation_types import is_subclass_relation
-from kgqa.graph.storage.export import term
 from kgqa.language.overlap import content
 from kgqa.qa.compare import Comparison, comparison_of, scale_of
 from kgqa.qa.decide import DecisionConfig

@@ -51,9 +51,10 @@ from kgqa.models.entity_vectors import load_entities
 from kgqa.models.pretrained import load_pretrained
 from kgqa.models.reasoners.base import ReasonerSettings
 from kgqa.objectives import distillation
-from kgqa.objectives.base import Batches, Objective
-from kgqa.objectives.pretraining.mlm import CLM, MLM, MPLM, PLM, EnhancedMaskDecoder, MLMWithPairs
+from kgqa.objectives.base import Batches, BatchType, EncoderType, LanguageModelling, Objective
+from kgqa.objectives.pretraining.mlm import MLM, MPLM, EnhancedMaskDecoder, MLMWithPairs
 from kgqa.objectives.pretraining.rtd import RTD, DisentangledEmbedding, ReplaceMLM, read_head
+from kgqa.plugins import named
 from kgqa.progress import track
 from kgqa.settings import cache_folder, data_path, write_whole
 from kgqa.trainer.checkpoint import claim, flat, refuse_other, weights_of
@@ -110,7 +111,9 @@ class ObjectiveSettings(Settings):
     """Settings of the objective."""
 
     name: str = "mlm"
-    """A row of `OBJECTIVES`."""
+    """A row of `OBJECTIVES`, an entry point of `kgqa.objectives`, or `package.module:Class`."""
+    options: dict[str, Any] = {}
+    """Keyword arguments of the class, for an objective that is not in this file."""
     mask_share: float = Field(default=0.15, gt=0, lt=1)
     """Share of tokens that are masked."""
     static_masks: bool = False
@@ -145,8 +148,7 @@ class ObjectiveSettings(Settings):
     @field_validator("name")
     @classmethod
     def _is_known(cls, name: str) -> str:
-        if name not in OBJECTIVES:
-            raise ValueError(f"unknown objective; use one of {', '.join(OBJECTIVES)}")
+        find_objective(name)
         return name
 
 
@@ -195,11 +197,31 @@ class ObjectiveRow:
     """An objective of `kgqa pretrain`: how it is built, which encoders it supports, what its batches contain."""
 
     build: Callable[[ObjectiveParts], Objective]
-    encoders: tuple[Literal["bidirectional", "causal", "permuted"], ...] = ("bidirectional",)
-    reads: Literal["rows", "pairs", "subgraphs"] = "rows"
-    """Packed text, sentence pairs, or text with the subgraphs of the concepts mentioned in it."""
+    encoders: tuple[EncoderType, ...] = ("bidirectional",)
+    reads: BatchType = "rows"
     softened: bool = False
     """Whether `temperature` applies."""
+
+
+def find_objective(name: str) -> ObjectiveRow:
+    """The objective of that name. A class is built over a language model, with the masks of the recipe if it masks.
+
+    Raises:
+        InputError: there is none.
+    """
+    found = named("objective", name, OBJECTIVES, ENTRY_POINTS, LanguageModelling)
+    if isinstance(found, ObjectiveRow):
+        return found
+
+    def build(parts: ObjectiveParts) -> Objective:
+        options = (parts.masks if issubclass(found, MLM) else {}) | parts.recipe.objective.options
+        try:
+            objective: Objective = found(parts.language_model(), parts.predict, save=parts.save, **options)
+        except TypeError as error:
+            raise InputError(f"objective.options: {error}") from error
+        return objective
+
+    return ObjectiveRow(build, found.encoders, found.reads)
 
 
 def build_objective(
@@ -210,7 +232,7 @@ def build_objective(
 ) -> Objective:
     """The objective of a recipe with its networks, with new weights or those of `start`; see `ObjectiveParts`."""
     torch.manual_seed(recipe.trainer.seed)
-    settings, row = recipe.objective, OBJECTIVES[recipe.objective.name]
+    settings, row = recipe.objective, find_objective(recipe.objective.name)
     variant = find_variant(recipe.encoder.variant)
     kind = "causal" if variant.causal else "permuted" if variant.permuted else "bidirectional"
     if kind not in row.encoders:
@@ -220,14 +242,12 @@ def build_objective(
         elif "causal" in row.encoders:
             fitting = "use mlm, rtd or another for bidirectional encoders"
         raise InputError(f"objective.name={settings.name!r} does not fit {recipe.encoder.variant}: {fitting}")
+    if settings.options and isinstance(OBJECTIVES.get(settings.name), ObjectiveRow):
+        raise InputError(f"objective.options: has no effect with {settings.name!r}; leave it out")
     softened = row.softened and (settings.prediction or settings.name != "tinybert")
     if settings.temperature is not None and not softened:
         raise InputError(f"objective.temperature: has no effect with {settings.name!r}; leave it out")
     return row.build(ObjectiveParts(recipe, vocab_size, save, inside, variant.predict))
-
-
-def _masked(kind: type[MLM]) -> Callable[[ObjectiveParts], Objective]:
-    return lambda parts: kind(parts.language_model(), parts.predict, **parts.masks, save=parts.save)
 
 
 def _pairs(parts: ObjectiveParts) -> Objective:
@@ -242,7 +262,7 @@ def _mplm(parts: ObjectiveParts) -> Objective:
         raise InputError(
             f"objective.name='mplm' does not fit {parts.recipe.encoder.variant}: use mpnet or mlm"
         )
-    return _masked(MPLM)(parts)
+    return MPLM(parts.language_model(), parts.predict, **parts.masks, save=parts.save)
 
 
 def _mlm(parts: ObjectiveParts) -> Objective:
@@ -365,7 +385,7 @@ def _distillation(parts: ObjectiveParts) -> Objective:
     return distillation.DistilBERT(*networks, **options)
 
 
-OBJECTIVES = {
+OBJECTIVES: dict[str, ObjectiveRow | str] = {
     "mlm": ObjectiveRow(_mlm, ("bidirectional", "permuted")),
     "nsp": ObjectiveRow(_pairs, reads="pairs"),
     "sop": ObjectiveRow(_pairs, reads="pairs"),
@@ -373,10 +393,8 @@ OBJECTIVES = {
     "rtd_15": ObjectiveRow(_rtd, softened=True),
     "replace_mlm": ObjectiveRow(_replace_mlm),
     "all_tokens_mlm": ObjectiveRow(_replace_mlm),
-    "clm": ObjectiveRow(
-        lambda parts: CLM(parts.language_model(), parts.predict, save=parts.save), ("causal",)
-    ),
-    "plm": ObjectiveRow(_masked(PLM), ("permuted",)),
+    "clm": "kgqa.objectives.pretraining.mlm:CLM",
+    "plm": "kgqa.objectives.pretraining.mlm:PLM",
     "mplm": ObjectiveRow(_mplm),
     "distilbert": ObjectiveRow(_distillation, softened=True),
     "tinybert": ObjectiveRow(_distillation, softened=True),
@@ -386,7 +404,10 @@ OBJECTIVES = {
 }
 """Values of `objective.name`: `nsp` and `sop` are MLM with sentence pairs, `plm` is XLNet's objective, `mplm` MPNet's;
 `entity_denoising` and `link_prediction` are MLM over text with subgraphs. ELECTRA's ablations (Clark et al., 2020,
-section 3.4) are `rtd_15` (ELECTRA 15%), `replace_mlm` and `all_tokens_mlm`."""
+section 3.4) are `rtd_15` (ELECTRA 15%), `replace_mlm` and `all_tokens_mlm`. A row is a class that is built over a
+language model, or what builds it of more (`ObjectiveRow`)."""
+ENTRY_POINTS = "kgqa.objectives"
+"""Entry point group in which installed packages register objectives: a name, and `package.module:Class`."""
 
 
 _LAYER = re.compile(r"(?<=\.)\d+(?=\.)")
@@ -545,7 +566,7 @@ class PairBatches(Batches):
 def open_batches(recipe: PretrainingRecipe, corpus: Corpus, split: str = "train") -> Batches:
     """The batches for a recipe's objective."""
     data, seed = recipe.data, recipe.trainer.seed if split == "train" else 0
-    reads = OBJECTIVES[recipe.objective.name].reads
+    reads = find_objective(recipe.objective.name).reads
     if reads == "subgraphs":
         tokenizer = load_tokenizer(corpus.folder)
         return grounded_batches(data, open_documents(data).values(), tokenizer, split, seed)

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from kgqa.graph.formats.write import turtle
 from kgqa.graph.sandboxed_sparql import MAX_CELL, MAX_QUERY, MAX_ROWS, SparqlSandbox, SparqlSandboxes
-from kgqa.graph.storage.export import turtle
 from kgqa.graph.storage.import_graph import import_graph
 from kgqa.graph.storage.store import GraphStore
 from kgqa.types import InputError

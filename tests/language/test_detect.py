@@ -14,7 +14,7 @@ TEXTS = {
     ],
     "ko": ["무엇으로 땅을 팠니?", "이 CPU는 어디에 쓰나요?", "물"],
     "de": ["Womit grabe ich?", "Wer hat das Museum gegründet?", "Wie heißt der Chef von Anna?"],
-    "fr": ["Où est né le peintre ?", "Quelle est la capitale du pays ?"],
+    "fr": ["Où est né le peintre ?", "Quelle est la capitale du pays ?", "Que porte Papi ?"],
     "es": ["¿Quién fundó la empresa?", "¿Dónde trabaja Ana?"],
     "ja": ["東京はどこにありますか。", "だれが書いた？"],
     "zh": ["谁写了这本书？"],

@@ -22,9 +22,9 @@ from pathlib import Path
 import pyoxigraph as ox
 
 import kgqa
+from kgqa.graph.formats import export
 from kgqa.graph.load import open_graph
 from kgqa.graph.overlay import LabelledFact, OverlayGraph
-from kgqa.graph.storage.export import export
 from kgqa.graph.storage.store import GraphStore
 from kgqa.qa.answerer import Answerer
 from kgqa.types import Answer, KnowledgeGraph, Source

@@ -10,8 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, TypeVar
 
-from kgqa.graph.formats.rdf import FORMATS
-from kgqa.graph.storage.export import turtle
+from kgqa.graph.formats.write import turtle
 from kgqa.graph.storage.store import GraphStore
 
 Served = TypeVar("Served", bound=ThreadingHTTPServer)
@@ -74,9 +73,9 @@ def serve(path: Path, opened: GraphStore) -> Iterator[str]:
     import pyoxigraph
 
     store = pyoxigraph.Store()
-    form = FORMATS.get(path.suffix, "")
-    if form and form != "JSON_LD":
-        store.load(path=path, format=getattr(pyoxigraph.RdfFormat, form), base_iri=path.absolute().as_uri())
+    form = pyoxigraph.RdfFormat.from_extension(path.suffix[1:])
+    if form and form != pyoxigraph.RdfFormat.JSON_LD:
+        store.load(path=path, format=form, base_iri=path.absolute().as_uri())
     else:
         store.load(turtle(opened), format=pyoxigraph.RdfFormat.TURTLE)
     with running(Server(store)) as server:

@@ -10,10 +10,12 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 from kgqa.data.datasets.json_lines import NOBODY_KNOWS, example_of, read_examples, read_table
 from kgqa.data.files import read_lines, read_text, rows_of
+from kgqa.plugins import imported
 from kgqa.settings import data_folder
 from kgqa.types import Example, InputError, Passage, Question, Span
 
@@ -332,9 +334,10 @@ def _tweetqa(_number: int, row: Row) -> Example | None:
     return Example(Question(row["Question"], (), Passage(tweet), row["qid"]), spans=spans) if spans else None
 
 
-def each_row(make: Make, path: Path) -> Iterator[Example]:
-    """The questions of a file with one per row (JSON lines, a JSON list or a table), without those that `make` leaves
-    out."""
+def each_row(make: Make | str, path: Path) -> Iterator[Example]:
+    """The questions of a file with one per row (JSON lines, a JSON list or a table), without those that `make` (or the
+    function `package.module:NAME`) leaves out."""
+    made: Make = imported("question set", make, FunctionType) if isinstance(make, str) else make
     kind = path.name.removesuffix(".zst").rpartition(".")[2]
     rows: Iterable[tuple[int, Row]] = rows_of(path)
     if kind in ("csv", "tsv"):
@@ -344,7 +347,7 @@ def each_row(make: Make, path: Path) -> Iterator[Example]:
         rows = enumerate(_json(path))
     for number, row in rows:
         try:
-            example = make(number, row)
+            example = made(number, row)
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"{path}:{number}: unexpected fields ({error}); see training/DATA.md") from error
         if example is not None:
@@ -355,7 +358,7 @@ def _at(read: Callable[[Path], Iterator[Example]], *names: str) -> Reader:
     return lambda data: read(located(data, *names))
 
 
-def _rows(make: Make, *names: str) -> Reader:
+def _rows(make: Make | str, *names: str) -> Reader:
     return _at(partial(each_row, make), *names)
 
 

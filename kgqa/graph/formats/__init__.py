@@ -1,65 +1,141 @@
-"""File formats of graphs, each parsed to facts and labels."""
+"""File formats of graphs, one row each: how a file is recognized, read and written."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
+from types import FunctionType
+from typing import IO, TYPE_CHECKING, NamedTuple
 
-from kgqa.graph.formats.rdf import FORMATS, read_rdf
-from kgqa.graph.formats.source_files import Batch, Checked, Tally, bare_suffix, batches
+from kgqa.graph.formats.rdf import read_rdf
+from kgqa.graph.formats.source_files import (
+    Batch,
+    Checked,
+    ReadOptions,
+    Statement,
+    Tally,
+    bare_suffix,
+    batches,
+)
 from kgqa.graph.formats.tables import read_csv, read_workbook
 from kgqa.graph.formats.tsv import is_wordnet, read_conceptnet, read_tsv, read_wordnet
+from kgqa.graph.formats.write import (
+    write_cytoscape,
+    write_gexf,
+    write_gml,
+    write_graphml,
+    write_node_link,
+    write_turtle,
+)
+from kgqa.plugins import imported, installed
+from kgqa.settings import replacing
 from kgqa.types import InputError
 
-SUFFIXES = (*FORMATS, ".tsv", ".csv", ".xlsx")
+if TYPE_CHECKING:
+    from kgqa.graph.storage.store import GraphStore
+
+
+class GraphFormat(NamedTuple):
+    """A file format: what reads it, what its files are called, how they begin, and what writes it, if anything does."""
+
+    read: Callable[[Path, Tally, ReadOptions], Iterable[Statement]] | str | None = None
+    """A function, or its place (`package.module:NAME`)."""
+    suffixes: tuple[str, ...] = ()
+    """In lower case, before any suffix of a compression."""
+    begins: str = r"(?!)"
+    """A regular expression for the beginning of a text."""
+    write: Callable[[GraphStore, IO[bytes]], None] | None = None
+
+
+FORMATS: dict[str, GraphFormat] = {
+    "N-Triples": GraphFormat(partial(read_rdf, "N-Triples"), (".nt", ".ntriples")),
+    "N-Quads": GraphFormat(partial(read_rdf, "N-Quads"), (".nq", ".nquads")),
+    "N3": GraphFormat(partial(read_rdf, "N3"), (".n3",)),
+    "TriG": GraphFormat(partial(read_rdf, "TriG"), (".trig",)),
+    "WordNet": GraphFormat(lambda path, tally, _: read_wordnet(path, tally)),
+    "ConceptNet": GraphFormat(
+        lambda path, tally, o: read_conceptnet(path, tally, o.languages), begins=r"/a/\["
+    ),
+    "TSV": GraphFormat(lambda path, *_: read_tsv(path), (".tsv",), r".*\t.*\t"),
+    "CSV": GraphFormat(lambda path, tally, o: read_csv(path, tally, o.identifier), (".csv",)),
+    "Excel": GraphFormat(lambda path, tally, o: read_workbook(path, tally, o.identifier), (".xlsx",)),
+    "RDF/XML": GraphFormat(
+        partial(read_rdf, "RDF/XML"), (".rdf", ".owl", ".xml"), r"<\?xml|<rdf:RDF|<!DOCTYPE"
+    ),
+    "JSON-LD": GraphFormat(partial(read_rdf, "JSON-LD"), (".jsonld", ".json"), r"[{\[]"),
+    "Turtle": GraphFormat(
+        partial(read_rdf, "Turtle"),
+        (".ttl", ".turtle"),
+        "@prefix|@base|PREFIX|BASE|<http|<urn|prefix|#",
+        write_turtle,
+    ),
+    "GraphML": GraphFormat(suffixes=(".graphml",), write=write_graphml),
+    "GEXF": GraphFormat(suffixes=(".gexf",), write=write_gexf),
+    "GML": GraphFormat(suffixes=(".gml",), write=write_gml),
+    "Cytoscape": GraphFormat(suffixes=(".cyjs",), write=write_cytoscape),
+    "networkx": GraphFormat(suffixes=(".json",), write=write_node_link),
+}
+"""Graph formats by name. A text without a telling suffix has the first format whose beginning it has."""
+ENTRY_POINTS = "kgqa.graph_formats"
+"""Entry point group in which installed packages register formats: a name, and `package.module:FORMAT`."""
+_TABLES = {".tsv", ".csv"}
+"""Suffixes of tables of any kind, ConceptNet's assertions among them: the beginning of the file tells more."""
+SUFFIXES = tuple(suffix for row in FORMATS.values() if row.read for suffix in row.suffixes)
 """Suffixes of graph files, before any compression suffix: opened by name and accepted as uploads."""
-_KNOWN = "Turtle, N-Triples, N-Quads, TriG, RDF/XML, JSON-LD, TSV, CSV, .xlsx or ConceptNet's assertions"
+
+
+def all_formats() -> dict[str, GraphFormat]:
+    """Formats by name: those of this package, then those that installed packages add."""
+    added = installed(ENTRY_POINTS).items()
+    return FORMATS | {
+        name: imported("graph format", place, GraphFormat) for name, place in added if name not in FORMATS
+    }
 
 
 def form_of(path: Path) -> str:
-    """Format of a file, detected by its name, else by its first bytes: the suffix of an RDF syntax (`.ttl`), `.tsv`
-    (facts), `.csv` or `.xlsx` (one entity per row), or `conceptnet`.
+    """Format of a file: a name in `FORMATS`, by the file's name, else by its first bytes.
 
     Raises `InputError` if it cannot be detected.
     """
-    suffix = bare_suffix(path)
-    with Checked(path) as stream:
-        if suffix in FORMATS or suffix == ".xlsx":
-            return suffix
-        head = stream.read(4096).decode("utf-8", "replace").removeprefix("\ufeff").lstrip()
-    if head.startswith("/a/["):
-        return "conceptnet"
-    first = head.split("\n", 1)[0]
-    if suffix == ".tsv" or first.count("\t") >= 2:
-        return ".tsv"
-    if suffix == ".csv":
-        return ".csv"
-    if head.startswith(("<?xml", "<rdf:RDF", "<!DOCTYPE")):
-        return ".rdf"
-    if head.startswith(("{", "[")):
-        return ".jsonld"
-    if head.startswith(("@prefix", "@base", "PREFIX", "BASE", "<http", "<urn", "prefix", "#")):
-        return ".ttl"
-    raise InputError(f"{path}: unknown format, by name and by first line; expected {_KNOWN}")
-
-
-def read_source(
-    path: Path,
-    tally: Tally,
-    languages: tuple[str, ...] = ("en",),
-    prefix: str = "",
-    identifier: str = "",
-) -> Iterator[Batch]:
-    """Facts and labels of a file. `languages` filters ConceptNet's assertions, `prefix` is put before blank nodes, and
-    `identifier` is the column of a table that names its entities.
-    """
     if is_wordnet(path):
-        return read_wordnet(path, tally)
+        return "WordNet"
+    suffix = bare_suffix(path)
+    formats = FORMATS if suffix in SUFFIXES else all_formats()  # searching for packages takes time
+    readable = {name: row for name, row in formats.items() if row.read}
+    with Checked(path) as stream:
+        by_name = next((name for name, row in readable.items() if suffix in row.suffixes), "")
+        if by_name and suffix not in _TABLES:
+            return by_name
+        head = stream.read(4096).decode("utf-8", "replace").removeprefix("\ufeff").lstrip()
+    for name, row in readable.items():
+        if name == by_name or re.match(row.begins, head):
+            return name
+    known = ", ".join(readable)
+    raise InputError(f"{path}: unknown format, by name and by first line; expected one of {known}")
+
+
+def read_source(path: Path, tally: Tally, options: ReadOptions = ReadOptions()) -> Iterator[Batch]:
+    """Facts and labels of a file."""
     form = form_of(path)
-    if form == "conceptnet":
-        return batches(read_conceptnet(path, tally, languages))
-    if form in (".csv", ".xlsx"):
-        return batches((read_csv if form == ".csv" else read_workbook)(path, tally, identifier))
-    if form == ".tsv":
-        return batches(read_tsv(path))
-    return read_rdf(path, tally, form, prefix)
+    read = (FORMATS.get(form) or all_formats()[form]).read
+    if not callable(read):
+        read = imported("graph format", str(read), FunctionType)
+    return batches(read(path, tally, options))
+
+
+def export(store: GraphStore, target: Path, form: str = "", overwrite: bool = False) -> None:
+    """Write a store to `target`, atomically, in the format of that name, by default as the suffix suggests.
+
+    Raises `InputError` for an unknown format or a file that cannot be written, or that exists and may not be
+    overwritten.
+    """
+    writers = {name: row for name, row in all_formats().items() if row.write}
+    for name, row in writers.items():
+        if form.lower() == name.lower() or (not form and target.suffix in row.suffixes):
+            with replacing(target, overwrite) as part, part.open("wb") as file:
+                row.write(store, file)  # type: ignore[misc]
+            return
+    suffixes = ", ".join(suffix for row in writers.values() for suffix in row.suffixes)
+    raise InputError(f"{target}: unknown format; choose {', '.join(writers)}, or a suffix {suffixes}")

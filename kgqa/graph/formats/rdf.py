@@ -19,7 +19,7 @@ from xml.parsers import expat
 
 import numpy as np
 
-from kgqa.graph.formats.source_files import COMPRESSIONS, UNSTATED, Batch, Checked, Tally
+from kgqa.graph.formats.source_files import COMPRESSIONS, UNSTATED, Batch, Checked, ReadOptions, Tally
 from kgqa.graph.formats.structures import GraphFact, Structures
 from kgqa.graph.formats.vocabulary import (
     NIL,
@@ -160,17 +160,6 @@ def check_markup(path: Path) -> None:
             ) from None
 
 
-_SYNTAXES = {
-    "N_TRIPLES": ("N-Triples", ".nt", ".ntriples"),
-    "N_QUADS": ("N-Quads", ".nq", ".nquads"),
-    "TURTLE": ("Turtle", ".ttl", ".turtle"),
-    "N3": ("N3", ".n3"),
-    "TRIG": ("TriG", ".trig"),
-    "RDF_XML": ("RDF/XML", ".rdf", ".owl", ".xml"),
-    "JSON_LD": ("JSON-LD", ".jsonld", ".json"),
-}
-FORMATS = {suffix: form for form, (_, *suffixes) in _SYNTAXES.items() for suffix in suffixes}
-"""pyoxigraph's name of the syntax, by suffix."""
 _STATED = frozenset(
     {
         PropertyRole.FACT,
@@ -195,17 +184,15 @@ _NOTES, _SCHEMA = "note or comment", "statement of the schema"
 _LONG = f"text of over {MAX_TEXT} characters, of several lines, or empty"
 
 
-def read_rdf(path: Path, tally: Tally, syntax: str, prefix: str) -> Iterator[Batch]:
-    """Facts and labels of an RDF file.
+def read_rdf(form: str, path: Path, tally: Tally, options: ReadOptions) -> Iterator[Batch]:
+    """Facts and labels of an RDF file; `form` is the name of its syntax, such as N-Triples.
 
-    `syntax` is a suffix such as `.ttl`; `prefix` keeps the blank nodes of several files apart. Raises `InputError`
-    with line and column of what cannot be read.
+    Raises `InputError` with line and column of what cannot be read.
     """
-    form = FORMATS[syntax]
-    if form == "RDF_XML":
+    if form == "RDF/XML":
         check_markup(path)
-    content = with_context(path) if form == "JSON_LD" else None
-    yield from RdfReader(tally, prefix).quads(parse(path, form, content))
+    content = with_context(path) if form == "JSON-LD" else None
+    yield from RdfReader(tally, options.prefix).quads(parse(path, form, content))
 
 
 def parse(path: Path, form: str, content: bytes | None) -> Iterator[list[Any]]:
@@ -216,7 +203,7 @@ def parse(path: Path, form: str, content: bytes | None) -> Iterator[list[Any]]:
     try:
         quads = pyoxigraph.parse(
             content if stream is None else stream,  # type: ignore[arg-type]
-            format=getattr(pyoxigraph.RdfFormat, form),
+            format=getattr(pyoxigraph.RdfFormat, re.sub(r"\W", "_", form).upper()),
             base_iri=path.absolute().as_uri(),
         )
         while some := list(islice(quads, _AT_ONCE)):
@@ -244,7 +231,7 @@ def _explain(path: Path, form: str, error: Exception) -> str:
     if "LoadDocumentCallback" in message:
         return f"{place}: its @context is a URL, and nothing is downloaded; copy the context into the file"
     remedy = "correct the file" + (", or its suffix if it has another format" if line == 1 else "")
-    return f"{place}: not {_SYNTAXES[form][0]} here: {message}; {remedy}"
+    return f"{place}: not {form} here: {message}; {remedy}"
 
 
 class RdfReader:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, BinaryIO, NamedTuple, NoReturn
 
 from kgqa.data.files import encoding_of
 from kgqa.types import InputError, Label, Relation, Triple
@@ -227,6 +227,17 @@ class Tally:
         for name, texts in self.words.items():
             words = texts.get(language) or texts.get("en") or texts.get("") or next(iter(texts.values()))
             yield Relation(name, "", words)
+
+
+class ReadOptions(NamedTuple):
+    """What a parser may need besides the file."""
+
+    languages: tuple[str, ...] = ("en",)
+    """Languages that are read of ConceptNet's assertions."""
+    prefix: str = ""
+    """Put before blank nodes, to keep those of several files apart."""
+    identifier: str = ""
+    """The column of a table that names its entities."""
 
 
 Statement = Triple | Label | Batch

@@ -278,7 +278,7 @@ def read_object(graph: Any, tally: Tally) -> Iterator[Batch]:
         case "rdflib" if hasattr(graph, "serialize"):
             form = "nquads" if hasattr(graph, "quads") else "nt"
             content = graph.serialize(format=form, encoding="utf-8")
-            yield from RdfReader(tally, "").quads(parse(Path("graph.nq"), "N_QUADS", content))
+            yield from RdfReader(tally, "").quads(parse(Path("graph.nq"), "N-Quads", content))
         case "networkx" if graph.is_directed():
             yield from batches(_network(graph))
         case "pandas" if hasattr(graph, "itertuples"):

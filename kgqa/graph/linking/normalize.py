@@ -15,6 +15,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
+from kgqa.graph.linking.languages import reading
 from kgqa.limits.cancellation import cancellable, check_cancelled
 from kgqa.limits.text_cache import cached_by_length
 from kgqa.types import InputError
@@ -112,7 +113,7 @@ def split_local_name(name: str) -> str:
 # English function words: those that link to nothing by themselves, and those that may be part of a concept.
 
 _TABLE = tomllib.loads(Path(__file__).with_name("function_words.toml").read_text(encoding="utf-8"))
-STOP_WORDS_OF = {code: frozenset(words.split()) for code, words in _TABLE.pop("other").items()}
+STOP_WORDS_OF = {code: frozenset(words.split()) for code, words in reading("function_words").items()}
 """Words of other languages that link to nothing by themselves, by code."""
 _WORDS = {name: frozenset(words.split()) for name, words in _TABLE.items()}
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kgqa.graph.linking.languages import wordings
 from kgqa.graph.linking.normalize import lemma, words
 from kgqa.graph.relation_types import is_vague
 from kgqa.graph.retrieval.expansion import Expansion, best, locate
@@ -42,15 +43,10 @@ def _question_types() -> list[_QuestionType]:
 
 
 @cache
-def _question_words() -> dict[str, list[tuple[re.Pattern[str], str]]]:
-    table = _table("question_words")
-    bound = {code: "" if code in ("ja", "ko") else r"\b" for code in table}
-    return {
-        code: [
-            (re.compile(bound[code] + re.escape(asked) + bound[code]), said) for asked, said in rows.items()
-        ]
-        for code, rows in table.items()
-    }
+def _question_words(language: str) -> list[tuple[re.Pattern[str], str]]:
+    bound = "" if language in ("ja", "ko") else r"\b"
+    rows = wordings(language).get("question_words", {})
+    return [(re.compile(bound + re.escape(asked) + bound), said) for asked, said in rows.items()]
 
 
 def asked_in_english(question: str, language: str) -> str:
@@ -60,7 +56,7 @@ def asked_in_english(question: str, language: str) -> str:
     ('with what tool', 'where')
     """
     text = question.lower()
-    return " ".join(said for asked, said in _question_words().get(language, []) if asked.search(text))
+    return " ".join(said for asked, said in _question_words(language) if asked.search(text))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kgqa.graph.formats import read_source
-from kgqa.graph.formats.source_files import Batch, Tally
+from kgqa.graph.formats.source_files import Batch, ReadOptions, Tally
 from kgqa.graph.formats.sparql_client import Endpoint, is_small, read_endpoint
 from kgqa.graph.formats.tables import read_object
 from kgqa.graph.storage.store import GraphStore
@@ -215,7 +215,7 @@ def import_graph(
                 yield from read_object(source, tally)
             else:
                 path = Path(source)
-                batches = read_source(path, tally, tuple(languages), prefix, identifier)
+                batches = read_source(path, tally, ReadOptions(tuple(languages), prefix, identifier))
                 spelt = path.name.encode("utf-8", "replace").decode()  # manifests are UTF-8
                 about["sources"].append({"file": spelt, "bytes": path.stat().st_size})
                 yield from batches

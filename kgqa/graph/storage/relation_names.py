@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from kgqa.data.synthetic.inflection import past, plural, third
 from kgqa.graph.formats.vocabulary import steps_of
+from kgqa.graph.linking.languages import dictionary
 from kgqa.graph.linking.linker import LEMMATIZED
 from kgqa.graph.linking.normalize import (
     STOP_WORDS,
@@ -24,7 +25,6 @@ from kgqa.graph.linking.normalize import (
 )
 from kgqa.settings import RELATIONS
 from kgqa.types import Relation
-from kgqa.validation import WORDINGS
 
 _TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _ALIASES: dict[str, str] = _TABLE["alias"]
@@ -183,8 +183,7 @@ def vocabulary(language: str) -> Vocabulary:
     >>> vocabulary("ko").words["학과장"], vocabulary("fr").find("construite")
     ('department head', 'to build')
     """
-    path = WORDINGS / f"{language}.toml"
-    table = tomllib.loads(path.read_text(encoding="utf-8")).get("vocabulary") if path.is_file() else None
+    table = dictionary(language).get("vocabulary")
     if table is None:
         return Vocabulary(language, {}, frozenset(), {})
     words = pairs(table["words"])

@@ -1,10 +1,9 @@
 """Reasoners by name. A new one is one file and one row here, or an entry point of another package."""
 
-import importlib
 import sys
-from importlib.metadata import entry_points
 
 from kgqa.models.reasoners.base import Reasoner, ReasonerSettings
+from kgqa.plugins import installed, named
 from kgqa.settings import trusted_modules
 from kgqa.types import InputError
 
@@ -35,30 +34,19 @@ def find_reasoner(name: str, *, from_card: bool = False) -> type[Reasoner]:
 
     Importing a module runs its code. A recipe is trusted, so its module is imported. A checkpoint's card is not
     (`from_card`): its class is used only if an installed package registers it as an entry point, or its module is
-    imported already (or listed in `KGQA_REASONERS`, which predates entry points).
+    imported already.
 
     Raises:
         InputError: there is no such reasoner, or a card names one that is not trusted.
     """
-    places = {entry.name: entry.value for entry in entry_points(group=INSTALLED)} | REASONERS
-    module, colon, attribute = places.get(name, name).partition(":")
-    if not colon:
-        known = ", ".join(sorted(places))
-        raise InputError(f"unknown reasoner {name!r}; known: {known}; name your own as package.module:Class")
-    vouched_for = name in places or name in places.values() or module in {*sys.modules, *trusted_modules()}
-    if from_card and not vouched_for:
-        raise InputError(
-            f"the checkpoint's reasoner is {name}, code that is not part of kgqa; if you trust it, install the "
-            f"package that has it as an entry point of {INSTALLED}, or import {module} first"
-        )
-    try:
-        found = getattr(importlib.import_module(module), attribute, None)
-    except (ImportError, ValueError, TypeError) as error:
-        raise InputError(
-            f"reasoner {name}: cannot import {module} ({error}); is its folder on PYTHONPATH?"
-        ) from error
-    if not (isinstance(found, type) and issubclass(found, Reasoner)):
-        raise InputError(
-            f"reasoner {name}: {module} has no subclass of kgqa.models.reasoners.Reasoner of that name"
-        )
+    place = REASONERS.get(name) or installed(INSTALLED).get(name, name)
+    module = place.partition(":")[0]
+    if from_card and name not in REASONERS and ":" in place:
+        vouched_for = {*REASONERS.values(), *installed(INSTALLED).values()}
+        if place not in vouched_for and module not in {*sys.modules, *trusted_modules()}:
+            raise InputError(
+                f"the checkpoint's reasoner is {name}, code that is not part of kgqa; if you trust it, install the "
+                f"package that has it as an entry point of {INSTALLED}, or import {module} first"
+            )
+    found: type[Reasoner] = named("reasoner", name, REASONERS, INSTALLED, Reasoner)
     return found

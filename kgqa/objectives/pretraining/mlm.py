@@ -220,6 +220,8 @@ class CLM(LanguageModelling):
     sides, and predicts fewer tokens.
     """
 
+    encoders = ("causal",)
+
     def forward(self, batch: TextBatch) -> Loss:
         """Mean loss of the tokens after the first."""
         hidden = states(self.encoder, batch.input_ids, batch)[:, :-1]
@@ -253,6 +255,7 @@ class PLM(MLM):
     The model must be Hugging Face's `XLNetLMHeadModel`.
     """
 
+    encoders = ("permuted",)
     mask_share, random_share = 0.0, 0.0
 
     term = "plm"

@@ -147,16 +147,16 @@ def test_blank_nodes_are_numbered(tmp_path: Path) -> None:
 
 def test_form_by_content(tmp_path: Path) -> None:
     for text, form in (
-        ("/a/[x]\t/r/IsA\t", "conceptnet"),
-        ("r\ta\tb\n", ".tsv"),
-        ("<?xml ?>", ".rdf"),
-        ("{}", ".jsonld"),
-        ("@prefix x: <y:> .", ".ttl"),
+        ("/a/[x]\t/r/IsA\t", "ConceptNet"),
+        ("r\ta\tb\n", "TSV"),
+        ("<?xml ?>", "RDF/XML"),
+        ("{}", "JSON-LD"),
+        ("@prefix x: <y:> .", "Turtle"),
     ):
         (tmp_path / "file").write_text(text)
         assert form_of(tmp_path / "file") == form
     (tmp_path / "file").write_text("dear reader")
-    with pytest.raises(InputError, match="expected Turtle"):
+    with pytest.raises(InputError, match="expected one of N-Triples"):
         form_of(tmp_path / "file")
 
 

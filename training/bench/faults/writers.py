@@ -41,8 +41,8 @@ def at_once(works: list[Callable[[], object]]) -> list[str]:
 def write_at_once(world: SyntheticGraph, times: int, draw: random.Random) -> tuple[int, list[str]]:
     """Two to four predictions into one file, exports into one file, and readings of one graph into a cold cache."""
     from kgqa.cli.predict import PredictionRun, predict
+    from kgqa.graph.formats import export
     from kgqa.graph.load import open_graph
-    from kgqa.graph.storage.export import export
     from kgqa.graph.storage.store import GraphStore
 
     source, faults = world.folder / "together.jsonl", list[str]()
@@ -89,7 +89,7 @@ def write_read_only(world: SyntheticGraph, times: int, draw: random.Random) -> t
     from faults.kills import training
 
     from kgqa.cli.predict import PredictionRun, predict
-    from kgqa.graph.storage.export import export
+    from kgqa.graph.formats import export
     from kgqa.graph.storage.import_graph import import_graph
     from kgqa.graph.storage.store import GraphStore
 

@@ -1,4 +1,4 @@
-"""Export a store for other programs: Turtle, and the formats that networkx writes."""
+"""Graphs for other programs: Turtle, and the formats that networkx writes, for which the graph must fit in memory."""
 
 from __future__ import annotations
 
@@ -7,18 +7,15 @@ import json
 import re
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 from typing import IO, TYPE_CHECKING
 from urllib.parse import quote
 
 import numpy as np
 
-from kgqa.graph.storage.store import GraphStore
-from kgqa.settings import replacing
-from kgqa.types import InputError
-
 if TYPE_CHECKING:
     from networkx import MultiDiGraph
+
+    from kgqa.graph.storage.store import GraphStore
 
 _PART = 100_000
 PREFIXES = """@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
@@ -32,39 +29,11 @@ _IRI = re.compile(rf"[A-Za-z][A-Za-z0-9+.-]*:{_PLAIN}(?:#{_PLAIN})?")
 _LITERAL = re.compile(rf'"(.*)"(|@[A-Za-z]+(?:-[A-Za-z0-9]+)*|\^\^<{_PLAIN}(?:#{_PLAIN})?>)', re.DOTALL)
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
-FORMATS = {
-    "turtle": ".ttl",
-    "graphml": ".graphml",
-    "gexf": ".gexf",
-    "gml": ".gml",
-    "cytoscape": ".cyjs",
-    "networkx": ".json",  # node-link
-}
-"""Formats and their suffixes. All but Turtle are written by networkx, so the graph must fit in memory."""
-
-
-def export(store: GraphStore, target: Path, form: str = "", overwrite: bool = False) -> None:
-    """Write a store to `target`, atomically. `form` is one of `FORMATS`, by default as the suffix suggests.
-
-    Raises `InputError` for an unknown format or a file that cannot be written, or that exists and may not be
-    overwritten.
-    """
-    form = form or next((name for name, suffix in FORMATS.items() if suffix == target.suffix), "")
-    if form not in FORMATS:
-        raise InputError(
-            f"{target}: unknown format; choose {', '.join(FORMATS)}, or a suffix {', '.join(FORMATS.values())}"
-        )
-    with replacing(target, overwrite) as part, part.open("wb") as file:
-        if form == "turtle":
-            file.writelines(map(str.encode, _turtle(store)))
-        else:
-            _write_by_networkx(to_networkx(store), form, file)
-
 
 def turtle(store: GraphStore) -> bytes:
     """A store as Turtle in UTF-8."""
     content = io.BytesIO()  # encoded, since a Python text may take four bytes per character
-    content.writelines(map(str.encode, _turtle(store)))
+    write_turtle(store, content)
     return content.getvalue()
 
 
@@ -92,6 +61,11 @@ def term(name: str) -> str:
     if name.startswith("_:"):
         return name
     return f"<{name}>" if _IRI.fullmatch(name) else f"<urn:kgqa:{quote(name, safe='/')}>"
+
+
+def write_turtle(store: GraphStore, file: IO[bytes]) -> None:
+    """Write a graph as Turtle; weights other than 1 are those of reified statements."""
+    file.writelines(map(str.encode, _turtle(store)))
 
 
 def _turtle(store: GraphStore) -> Iterator[str]:
@@ -137,22 +111,43 @@ def to_networkx(store: GraphStore) -> MultiDiGraph:
     return graph
 
 
-def _write_by_networkx(graph: MultiDiGraph, form: str, file: IO[bytes]) -> None:
+def write_graphml(store: GraphStore, file: IO[bytes]) -> None:
+    """Write a graph as GraphML."""
     import networkx
 
-    match form:
-        case "graphml":
-            networkx.write_graphml(_numbered(graph), file, prettyprint=False)
-        case "gexf":
-            networkx.write_gexf(_numbered(graph), file, prettyprint=False)
-        case "gml":
-            for _, about in graph.nodes(data=True):
-                about["title"] = about.pop("label")  # GML's own label is the node's name
-            networkx.write_gml(graph, file)
-        case "cytoscape":
-            file.write(json.dumps(networkx.cytoscape_data(graph), ensure_ascii=False).encode())
-        case "networkx":
-            file.write(json.dumps(networkx.node_link_data(graph, edges="edges"), ensure_ascii=False).encode())
+    networkx.write_graphml(_numbered(to_networkx(store)), file, prettyprint=False)
+
+
+def write_gexf(store: GraphStore, file: IO[bytes]) -> None:
+    """Write a graph as GEXF."""
+    import networkx
+
+    networkx.write_gexf(_numbered(to_networkx(store)), file, prettyprint=False)
+
+
+def write_gml(store: GraphStore, file: IO[bytes]) -> None:
+    """Write a graph as GML, whose own label is the node's name."""
+    import networkx
+
+    graph = to_networkx(store)
+    for _, about in graph.nodes(data=True):
+        about["title"] = about.pop("label")
+    networkx.write_gml(graph, file)
+
+
+def write_cytoscape(store: GraphStore, file: IO[bytes]) -> None:
+    """Write a graph as Cytoscape's JSON."""
+    import networkx
+
+    file.write(json.dumps(networkx.cytoscape_data(to_networkx(store)), ensure_ascii=False).encode())
+
+
+def write_node_link(store: GraphStore, file: IO[bytes]) -> None:
+    """Write a graph as node-link JSON, as `networkx.node_link_graph` reads it."""
+    import networkx
+
+    graph = to_networkx(store)
+    file.write(json.dumps(networkx.node_link_data(graph, edges="edges"), ensure_ascii=False).encode())
 
 
 def _numbered(graph: MultiDiGraph) -> MultiDiGraph:

@@ -9,7 +9,8 @@ from pathlib import Path
 import networkx
 import pytest
 
-from kgqa.graph.storage.export import export, to_networkx
+from kgqa.graph.formats import export
+from kgqa.graph.formats.write import to_networkx
 from kgqa.graph.storage.import_graph import import_graph
 from kgqa.graph.storage.store import GraphStore
 from kgqa.types import InputError, Label, Triple
