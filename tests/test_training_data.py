@@ -13,11 +13,14 @@ import pytest
 
 from kgqa.data.datasets.cards import shipped_cards
 from kgqa.data.datasets.load import DATASETS, load_dataset
+from kgqa.models.reader import trained_on
 from kgqa.settings import DATA_SETS, RECIPES, ROOT
 from kgqa.trainer.data.held_out import LeakageGuard
 from kgqa.trainer.data.mixture import MADE_UP
 
 TRAINING = ROOT / "training"
+EARLIER = {"kgqa-base": {"graph-questions"}}
+"""What readers were trained on before their cards said what the weights that they began from had read."""
 FILES = sorted(path for path in DATA_SETS.glob("*/train/*.jsonl"))
 
 
@@ -77,8 +80,9 @@ def test_a_reader_is_not_measured_on_what_it_was_trained_on() -> None:
     lines = runpy.run_path(str(TRAINING / "results.py"))["rows"]()
     cards = shipped_cards()
     for card in sorted((TRAINING / "models").glob("*/reader.json")):
-        recipe = json.loads(card.read_text(encoding="utf-8"))["recipe"]
-        trained = {data["name"] for data in recipe["data"]}
+        trained = trained_on(json.loads(card.read_text(encoding="utf-8"))) | EARLIER.get(
+            card.parent.name, set()
+        )
         for line in lines:
             if line["by"] == card.parent.name and (read := measured_by(line, cards) & trained):
                 assert line.get("withdrawn"), f"{line['by']} on {line['of']} was trained on {read}"

@@ -158,7 +158,7 @@ def _examples(task: str, data: Path | None, limit: int | None) -> list[Example]:
 def _training_rows(names: Sequence[str], folder: Path) -> list[Example]:
     """Rows of data sets; `training` stands for those in the model card that are available."""
     from kgqa.data.datasets.load import load_dataset
-    from kgqa.models.reader import read_card
+    from kgqa.models.reader import read_card, trained_on
     from kgqa.trainer.data.mixture import MADE_UP
 
     found: list[Example] = []
@@ -166,9 +166,8 @@ def _training_rows(names: Sequence[str], folder: Path) -> list[Example]:
     for name in named:
         found += load_dataset(name)
     if len(named) < len(names):
-        trained = {str(data["name"]) for data in read_card(folder).get("recipe", {}).get("data", [])}
         missing = []
-        for name in sorted(trained - set(MADE_UP) - set(named)):
+        for name in sorted(trained_on(read_card(folder)) - set(MADE_UP) - set(named)):
             try:
                 found += load_dataset(name)
             except InputError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
@@ -218,6 +219,16 @@ def load_reader(folder: Path) -> tuple[Reader, dict[str, Any]]:
     if shift:
         reader.answer_type.calibrate(*shift)
     return reader.eval(), card
+
+
+def trained_on(card: Mapping[str, Any]) -> set[str]:
+    """Names of the data sets that a reader was trained on, or the readers from whose weights its training began.
+
+    >>> sorted(trained_on({"recipe": {"data": [{"name": "squad1-train"}]}, "earlier_data": ["boolq-dev"]}))
+    ['boolq-dev', 'squad1-train']
+    """
+    own = {str(data["name"]) for data in card.get("recipe", {}).get("data", [])}
+    return own | set(card.get("earlier_data", ()))
 
 
 def read_card(folder: Path) -> dict[str, Any]:

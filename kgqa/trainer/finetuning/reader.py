@@ -30,7 +30,7 @@ from kgqa.models.fact_map import MappedEncoder
 from kgqa.models.language_model import fingerprint, open_relevance
 from kgqa.models.load import open_reader
 from kgqa.models.pretrained import CARD, from_config, load_config, load_pretrained
-from kgqa.models.reader import Reader, load_reader, save_reader
+from kgqa.models.reader import Reader, load_reader, read_card, save_reader, trained_on
 from kgqa.models.reasoners import REASONERS, ReasonerSettings, find_reasoner
 from kgqa.objectives.base import Objective
 from kgqa.objectives.distillation import TaughtQA
@@ -304,6 +304,9 @@ def train_reader(recipe: ReaderRecipe, folder: Path) -> TrainResult:
         "input": reading.model_dump(),
         "recipe": recipe.model_dump(mode="json"),
     }
+    start = find_encoder(recipe.encoder.folder)
+    if (start / CARD).is_file() and not recipe.encoder.from_scratch:
+        card["earlier_data"] = sorted(trained_on(read_card(start)))
 
     def save(trained: Reader, target: Path) -> Any:
         target.mkdir(parents=True, exist_ok=True)

@@ -11,7 +11,7 @@ from kgqa.models import dense_retrieval
 from kgqa.models.collation.input_config import InputConfig
 from kgqa.models.dense_retrieval import FactEncoder
 from kgqa.models.load import open_reader
-from kgqa.models.reader import Reader, save_reader
+from kgqa.models.reader import Reader, read_card, save_reader
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.qa.answerer import Answerer
 from kgqa.trainer.data.mixture import DataSettings
@@ -78,6 +78,8 @@ def test_a_reader_is_trained_from_an_encoder_folder(
     )
     reader, _, _ = build(goes_on)
     assert reader.settings == recipe.reasoner
+    train_reader(goes_on, tmp_path / "further")
+    assert read_card(tmp_path / "further" / "export")["earlier_data"] == [str(questions)]
     adversarial = train_reader(recipe.model_copy(update={"sift": 1.0}), tmp_path / "sift")
     assert adversarial.steps == 3 and '"sift"' in (tmp_path / "sift" / "log.jsonl").read_text()
     longer = {"trainer": recipe.trainer.model_copy(update={"max_steps": 5})}
