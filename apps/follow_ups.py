@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 
-from kgqa.data.synthetic.fact_sentences import as_type
-from kgqa.data.synthetic.inflection import with_article
 from kgqa.graph.linking.normalize import people
 from kgqa.graph.relation_types import RelationType, is_type_relation, is_vague, relation_types
 from kgqa.graph.suggested_questions import Wording, is_date, relation_question
-from kgqa.korean.verbalize import korean_question
 from kgqa.language.detect import ENGLISH, KOREAN, question_language
 from kgqa.language.values import with_unit
 from kgqa.qa.evidence import answer_nodes
 from kgqa.types import NO, YES, Answer, Relation
+from kgqa.verbalize.fact_sentences import as_type
+from kgqa.verbalize.inflection import with_article
+from kgqa.verbalize.korean import korean_question
 
 COUNT = 3
 _NEGATIVE = re.compile(r"\b(?:no|not|cannot)\b")

@@ -35,7 +35,7 @@ def filled(wording: str, language: str, **values: object) -> str:
     said = wording.format(**values)
     if language != "ko" or "(" not in said:
         return said
-    from kgqa.korean.verbalize import with_particle
+    from kgqa.verbalize.korean import with_particle
 
     return _PARTICLES.sub(lambda found: with_particle(found[1], found[2].partition("(")[0] or "으로"), said)
 

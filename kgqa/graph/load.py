@@ -9,7 +9,6 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from kgqa.data.synthetic import inflection
 from kgqa.fingerprint import fingerprint
 from kgqa.graph import formats, linking, relation_types, storage
 from kgqa.graph.formats import SUFFIXES
@@ -21,6 +20,7 @@ from kgqa.limits.sandbox import SandboxLimits
 from kgqa.settings import RELATIONS, cache_folder, graph_folders
 from kgqa.types import InputError, KnowledgeGraph, nearest
 from kgqa.validation import WORDINGS
+from kgqa.verbalize import inflection, korean
 
 _READ_WHOLE = 64 << 20  # bytes up to which a file is hashed by content, which takes a fraction of a second
 _REMEDY = "remove {} to have it compiled again"
@@ -147,7 +147,16 @@ def _digest(path: Path, language: str) -> str:
     tables = [*([RELATIONS] if RELATIONS.is_file() else []), *sorted(WORDINGS.parent.glob("*/*.toml"))]
     try:
         return fingerprint(
-            formats, linking, storage, relation_types, inflection, *tables, language, path.suffix, *content
+            formats,
+            linking,
+            storage,
+            relation_types,
+            inflection,
+            korean,
+            *tables,
+            language,
+            path.suffix,
+            *content,
         )
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}); check the path") from None

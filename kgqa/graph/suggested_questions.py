@@ -7,10 +7,12 @@ from collections.abc import Callable
 import numpy as np
 
 from kgqa.graph.linking.label_keys import is_value, split_literal
-from kgqa.graph.linking.normalize import is_known, is_korean, lemma, people
+from kgqa.graph.linking.normalize import people
 from kgqa.graph.relation_types import is_subclass_relation, is_type_relation, is_vague
 from kgqa.graph.storage.store import GraphStore
 from kgqa.types import Ints, KnowledgeGraph, Relation
+from kgqa.verbalize.inflection import is_known, lemma
+from kgqa.verbalize.korean import is_korean
 
 _DATES = frozenset({"date", "dateTime", "gYear", "gYearMonth"})
 _NUMBERS = frozenset({"integer", "int", "long", "decimal", "double", "float", "nonNegativeInteger"})

@@ -14,9 +14,9 @@ from functools import cache
 from itertools import product
 from typing import NamedTuple
 
-from kgqa.data.synthetic.inflection import comparative, participle, past, superlative, third
 from kgqa.graph.linking.normalize import Morpheme, japanese_morphemes, morphemes
 from kgqa.graph.storage.relation_names import VERB
+from kgqa.verbalize.inflection import comparative, participle, past, superlative, third
 
 _PARTICLES = frozenset(("", *"がをはにでともへか?？。"))
 ASKING = frozenset(("whose", "what", "who", "where", "when", "why", "how", "which"))

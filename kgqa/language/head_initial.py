@@ -15,11 +15,11 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from kgqa.data.synthetic.inflection import comparative, participle, plural, superlative, third
 from kgqa.graph.linking.languages import dictionary
 from kgqa.graph.linking.normalize import STOP_WORDS_OF
 from kgqa.graph.storage.relation_names import VERB, Vocabulary, bases
 from kgqa.language.head_final import ASKING, Mentioned, Word
+from kgqa.verbalize.inflection import comparative, participle, plural, superlative, third
 
 _HAVE, _BE = frozenset(("has", "have", "had")), frozenset(("is", "are", "am", "was", "were", "be", "been"))
 _MODAL = frozenset(("can", "could", "will", "would", "must", "should", "may"))

@@ -15,8 +15,6 @@ from torch.nn import functional as F
 
 from kgqa.batch import TextBatch
 from kgqa.data.corpus.tokenizer import load_tokenizer
-from kgqa.data.synthetic import fact_sentences, inflection
-from kgqa.data.synthetic.fact_sentences import verbalize_triple
 from kgqa.fingerprint import fingerprint
 from kgqa.graph.overlay import OverlayGraph
 from kgqa.graph.retrieval.dense import CODE_BYTES, FEW, DenseSearch, FactHits, FactIndex
@@ -29,6 +27,8 @@ from kgqa.models.encoders.bert import open_encoder
 from kgqa.models.pretrained import FACT_ENCODER_CARD, check_regular, check_sums, checksum
 from kgqa.settings import FACT_ENCODER, GET_BASE, INDEXES, cache_folder, find_encoder, tell_once
 from kgqa.types import Edges, InputError, KnowledgeGraph, first_line
+from kgqa.verbalize import fact_sentences, inflection
+from kgqa.verbalize.fact_sentences import verbalize_triple
 
 # The fact encoder: a small sentence encoder that embeds facts and questions in one space.
 

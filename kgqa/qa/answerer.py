@@ -251,7 +251,7 @@ class Answerer:
             return answer
         graph = answer.evidence.subgraph
         if language == KOREAN:
-            from kgqa.korean.verbalize import korean_relation
+            from kgqa.verbalize.korean import korean_relation
 
             relations = tuple(map(korean_relation, graph.relations))
         else:
@@ -467,7 +467,7 @@ class Answerer:
             if self._glosses(question):
                 answer = answered_in(replace(answer, question=question), self.graph, language)
             if language == KOREAN:
-                from kgqa.korean.answering import said_in_korean
+                from kgqa.language.korean import said_in_korean
 
                 answer = said_in_korean(replace(answer, question=question))
             else:

@@ -11,12 +11,8 @@ from urllib.parse import quote
 
 import numpy as np
 
-from kgqa.data.synthetic.fact_sentences import is_worded
-from kgqa.data.synthetic.inflection import with_article
-from kgqa.data.synthetic.shown_facts import shown_fact
 from kgqa.graph.formats.write import PREFIXES, quoted, term
 from kgqa.graph.linking.linker import Linker
-from kgqa.graph.linking.normalize import is_korean
 from kgqa.graph.overlay import LabelledFact
 from kgqa.language.care import turn_to
 from kgqa.language.detect import ENGLISH
@@ -40,6 +36,10 @@ from kgqa.types import (
     Subgraph,
     Triple,
 )
+from kgqa.verbalize.fact_sentences import is_worded
+from kgqa.verbalize.inflection import with_article
+from kgqa.verbalize.korean import is_korean
+from kgqa.verbalize.shown_facts import shown_fact
 
 # Answers as text: their source, verbalized evidence and runners-up.
 
@@ -105,7 +105,7 @@ def fact_sentence(head: str, relation: Relation, tail: str) -> str:
     if relation.name.endswith(_DEED) and not is_korean(words):
         return f"what people do with {with_article(head)}: {tail}"
     if is_korean(words):
-        from kgqa.korean.verbalize import verbalize_triple as say_in_korean
+        from kgqa.verbalize.korean import verbalize_triple as say_in_korean
 
         return say_in_korean(head, relation.name, words, tail)
     if not is_worded(relation.name):

@@ -14,7 +14,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from kgqa.data.synthetic.inflection import is_plural, place_phrase, time_phrase, with_article
 from kgqa.data.synthetic.passages import (
     MARK,
     NAMING,
@@ -29,6 +28,7 @@ from kgqa.data.synthetic.passages import (
     needs,
 )
 from kgqa.types import Example, InputError, KnowledgeGraph, Passage, Question, Span
+from kgqa.verbalize.inflection import is_plural, place_phrase, time_phrase, with_article
 
 _TRIES = 40  # draws before a fact is given up: templates and leak checks reject many
 

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from kgqa.data.synthetic.inflection import (
+from kgqa.types import InputError, KnowledgeGraph
+from kgqa.verbalize.inflection import (
     gerund,
     is_mass,
     is_plural,
@@ -25,7 +26,6 @@ from kgqa.data.synthetic.inflection import (
     time_kind,
     with_article,
 )
-from kgqa.types import InputError, KnowledgeGraph
 
 _TO_DEEDS = ("~UsedFor", "~CapableOf", "~CausesDesire", "~ReceivesAction", "~MotivatedByGoal", "~HasSubevent")
 _OF_EVENTS = ("HasInstrument", "HasSubevent", "MotivatedByGoal", "HasPrerequisite")

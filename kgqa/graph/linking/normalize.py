@@ -19,6 +19,10 @@ from kgqa.graph.linking.languages import reading
 from kgqa.limits.cancellation import cancellable, check_cancelled
 from kgqa.limits.text_cache import cached_by_length
 from kgqa.types import InputError
+from kgqa.verbalize.inflection import is_known as is_known  # linking and logical forms take these from here
+from kgqa.verbalize.inflection import lemma as lemma
+from kgqa.verbalize.korean import is_hangul as is_hangul
+from kgqa.verbalize.korean import is_korean as is_korean
 
 # Surface forms to keys, so that "planting the flowers" and "plant flowers" are the same concept.
 
@@ -28,32 +32,12 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _BEGINS = re.compile(r"(?:(?<![A-Z])Ma?c|(?<![A-Za-z])[a-z])$")
 """Beginnings of words with an inner capital: McAllister, MacLeod, iPhone, pH."""
 _NUMBERED = re.compile(r"^[A-Z]{1,2}[0-9]+[a-z]?_(?=[A-Za-z])")  # CIDOC: P108_has_produced, P98i_was_born
-# Nouns that look like forms of a verb or another noun: the label "saw" must not be found by "see".
-_NOUNS = {"saw": "saw", "spoke": "spoke", "stole": "stole", "leaves": "leaf"}
 ARTICLES = frozenset({"a", "an", "the", "some", "my", "your", "his", "her", "its", "our", "their"})
 
 
 def words(text: str) -> list[tuple[str, int, int]]:
     """Lower-cased words of a text with their character ranges (half-open)."""
     return [(match.group().lower(), match.start(), match.end()) for match in WORD.finditer(text)]
-
-
-@lru_cache(maxsize=200_000)
-def lemma(word: str, language: str = "en") -> str:
-    """Base form of a lower-cased word of a language that simplemma knows; other words are returned as they are."""
-    import simplemma
-
-    if word in _NOUNS and language == "en":
-        return _NOUNS[word]
-    return simplemma.lemmatize(word, lang=language).lower()
-
-
-@lru_cache(maxsize=50_000)
-def is_known(word: str) -> bool:
-    """Whether a lower-cased word is one of English (simplemma)."""
-    import simplemma
-
-    return bool(simplemma.is_known(word, lang="en"))
 
 
 @lru_cache(maxsize=50_000)
@@ -213,7 +197,6 @@ def _table() -> dict[str, str]:
 
 # Morphological analysis of Korean with Kiwi (the extra `ko`), which is loaded with the first Korean text.
 
-_HANGUL = re.compile("[가-힣]")
 _loading = Lock()
 _AT_ONCE = 2_000  # characters analysed in one call, which cannot be cancelled
 _NAME_SCORE = -5.0  # below that of common words: 유리 is glass rather than a name
@@ -233,11 +216,6 @@ class Morpheme(NamedTuple):
     tag: str
     start: int
     end: int
-
-
-def is_korean(text: str) -> bool:
-    """Whether a text has Hangul in it."""
-    return _HANGUL.search(text) is not None
 
 
 def is_korean_question(text: str) -> bool:
@@ -500,7 +478,7 @@ def conjugated(predicate: str, *endings: tuple[str, str]) -> str:
 #
 # "삽으로" is 삽 with a particle, "정원에서는" is 정원 with two, and "팠다" is a past form of 파다.
 
-_FIRST, _LAST = "가", "힣"
+_FIRST = "가"
 # Unicode numbers syllable blocks by initial, vowel (21) and final consonant (28, the first is "none").
 _FINALS = 28
 _RIEUL = 8  # number of the final ㄹ, after which 로 is used as after a vowel
@@ -542,11 +520,6 @@ def stems(word: str) -> tuple[str, ...]:
         found.update(dict.fromkeys(layer))
     nouns = sorted(found, key=len, reverse=True)
     return tuple(dict.fromkeys([*nouns, *_verbs(word)]))
-
-
-def is_hangul(letter: str) -> bool:
-    """Whether a letter is a Hangul syllable."""
-    return _FIRST <= letter <= _LAST
 
 
 def _less_one(word: str) -> list[str]:

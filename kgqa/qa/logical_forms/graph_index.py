@@ -10,7 +10,6 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 from rapidfuzz import fuzz, process
 
-from kgqa.data.synthetic.inflection import is_plural
 from kgqa.graph.linking.label_keys import noun_of
 from kgqa.graph.linking.normalize import STOP_WORDS, is_known, lemma, split_local_name
 from kgqa.graph.relation_types import is_type_relation
@@ -18,6 +17,7 @@ from kgqa.qa.logical_forms.graph_facts import GraphFacts
 from kgqa.qa.logical_forms.language import Form, parse, quoted, show
 from kgqa.qa.logical_forms.wording import wording_of
 from kgqa.types import Edges, InputError, KnowledgeGraph
+from kgqa.verbalize.inflection import is_plural
 
 # Names in logical forms: labels, local names and IRIs to a graph's ids, and back.
 

@@ -6,7 +6,6 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 
-from kgqa.data.synthetic.inflection import plural
 from kgqa.graph.linking.label_keys import noun_of
 from kgqa.graph.storage.relation_names import in_english
 from kgqa.language.values import value_of, with_unit, without_unit
@@ -33,6 +32,7 @@ from kgqa.qa.logical_forms.language import (
 )
 from kgqa.qa.logical_forms.wording import Wording, wording_of
 from kgqa.types import NO, YES
+from kgqa.verbalize.inflection import plural
 
 _SHOWN, _LONGEST = 3, 60
 """Number of members of a result that are listed, and maximum length of a label in characters."""

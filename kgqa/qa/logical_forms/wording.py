@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from kgqa.data.synthetic.inflection import PAST, is_plural, past, third
+from kgqa.verbalize.inflection import PAST, is_plural, past, third
 
 _WORDS = {
     key: frozenset(words.split())

@@ -21,7 +21,6 @@ from kgqa.graph.linking.normalize import Morpheme, conjugated, morphemes, normal
 from kgqa.graph.load import open_graph
 from kgqa.graph.retrieval.label_languages import label_in
 from kgqa.graph.storage.store import GraphStore
-from kgqa.korean.verbalize import SENSE, is_deed, with_particle
 from kgqa.qa.logical_forms.enumerate import Enumerator
 from kgqa.qa.logical_forms.execute import execute
 from kgqa.qa.logical_forms.graph_facts import GraphFacts
@@ -33,6 +32,7 @@ from kgqa.qa.logical_forms.similarity import Similarity
 from kgqa.qa.logical_forms.verbalize import Verbalizer
 from kgqa.settings import write_whole
 from kgqa.types import Example, InputError, Ints, KnowledgeGraph, Mention, Passage, Question, Span, Subgraph
+from kgqa.verbalize.korean import SENSE, is_deed, with_particle
 
 # Questions from sentences that mention both ends of a fact, with one end masked: align, mask, select (AMS, Ye
 # et al., 2019, section 3).

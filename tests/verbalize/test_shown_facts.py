@@ -1,6 +1,6 @@
 import pytest
 
-from kgqa.data.synthetic.shown_facts import shown_fact
+from kgqa.verbalize.shown_facts import shown_fact
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from kgqa.data.synthetic.inflection import (
+from kgqa.verbalize.inflection import (
     PAST,
     gerund,
     is_mass,

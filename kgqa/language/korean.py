@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 
-from kgqa.graph.linking.normalize import is_korean, morphemes
+from kgqa.graph.linking.normalize import morphemes
 from kgqa.types import NO, YES, Answer, Candidate, Source, Span
+from kgqa.verbalize.korean import is_korean
 
 _VERDICTS = {YES: "네", NO: "아니요"}
 

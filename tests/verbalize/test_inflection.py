@@ -1,6 +1,6 @@
 import pytest
 
-from kgqa.data.synthetic import inflection
+from kgqa.verbalize import inflection
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""English word forms: tenses, plurals and articles of short everyday phrases, grades of adjectives."""
+"""Word forms: base forms; in English, tenses, plurals and articles of short everyday phrases, grades of adjectives."""
 
 from __future__ import annotations
 
@@ -23,6 +23,27 @@ _BARE_PLACES = dict(pair.split(":") for pair in _FORMS["bare_places"].split())
 _SHORT = 6
 """Letters of adjectives that are compared by their ending."""
 _ONE_SYLLABLE = re.compile(r"^[^aeiou]*(?:qu)?[aeiou][bdgklmnprtvz]$")
+
+# Nouns that look like forms of a verb or another noun: the label "saw" must not be found by "see".
+_NOUNS = {"saw": "saw", "spoke": "spoke", "stole": "stole", "leaves": "leaf"}
+
+
+@lru_cache(maxsize=200_000)
+def lemma(word: str, language: str = "en") -> str:
+    """Base form of a lower-cased word of a language that simplemma knows; other words are returned as they are."""
+    import simplemma
+
+    if word in _NOUNS and language == "en":
+        return _NOUNS[word]
+    return simplemma.lemmatize(word, lang=language).lower()
+
+
+@lru_cache(maxsize=50_000)
+def is_known(word: str) -> bool:
+    """Whether a lower-cased word is one of English (simplemma)."""
+    import simplemma
+
+    return bool(simplemma.is_known(word, lang="en"))
 
 
 @lru_cache(maxsize=50_000)

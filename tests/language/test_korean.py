@@ -7,7 +7,7 @@ import pytest
 from kgqa.graph.formats.source_files import Label
 from kgqa.graph.overlay import OverlayGraph
 from kgqa.graph.storage.store import GraphStore
-from kgqa.korean.answering import said_in_korean
+from kgqa.language.korean import said_in_korean
 from kgqa.qa.gloss import answered_in, labels_in
 from kgqa.types import (
     Answer,
@@ -21,6 +21,8 @@ from kgqa.types import (
     Span,
     Triple,
 )
+
+pytest.importorskip("kiwipiepy")
 
 USED = "https://kgqa.org/relation/UsedFor"
 

@@ -8,10 +8,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from kgqa.graph.linking.normalize import is_hangul, is_korean
 from kgqa.settings import RELATIONS
 from kgqa.types import Relation
 
+_HANGUL = re.compile("[가-힣]")
 _FINALS, _NIEUN, _RIEUL = 28, 4, 8
 _PAIRS = {"을": "를", "이": "가", "은": "는", "과": "와", "으로": "로", "이다": "다", "이라": "라"}
 """Particles after a consonant, and after a vowel."""
@@ -20,6 +20,16 @@ SENSE = re.compile(r"\s*\([^)]*\)")
 """A disambiguation in brackets after a label."""
 _THINGS_IN_DA = ("바다", "판다", "소다", "란다")
 _CLOSED = frozenset("013678LMNR")  # read 영 일 삼 육 칠 팔, 엘 엠 엔 알
+
+
+def is_korean(text: str) -> bool:
+    """Whether a text has Hangul in it."""
+    return _HANGUL.search(text) is not None
+
+
+def is_hangul(letter: str) -> bool:
+    """Whether a letter is a Hangul syllable."""
+    return "가" <= letter <= "힣"
 
 
 def with_particle(word: str, particle: str) -> str:

@@ -1,6 +1,6 @@
 import pytest
 
-from kgqa.data.synthetic.fact_sentences import verbalize_triple
+from kgqa.verbalize.fact_sentences import verbalize_triple
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,8 @@ import pytest
 from kgqa.language.head_final import Mentioned, in_english_order
 from kgqa.language.wording import english_words
 
+pytest.importorskip("kiwipiepy")
+
 
 def said(text: str, asking: bool = False, **labels: str) -> str:
     """The gloss of a text in which the words `labels` are mentioned."""

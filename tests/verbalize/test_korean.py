@@ -4,16 +4,18 @@ import pytest
 
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.load import open_graph
-from kgqa.korean.verbalize import (
+from kgqa.qa.gloss import in_english
+from kgqa.qa.render import short_words
+from kgqa.types import Question, Relation
+from kgqa.verbalize.korean import (
     is_deed,
     korean_question,
     korean_relation,
     verbalize_triple,
     with_particle,
 )
-from kgqa.qa.gloss import in_english
-from kgqa.qa.render import short_words
-from kgqa.types import Question, Relation
+
+pytest.importorskip("kiwipiepy")
 
 
 @pytest.mark.parametrize(

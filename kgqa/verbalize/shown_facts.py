@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from kgqa.data.synthetic.fact_sentences import Lexicon, as_type, read_lexicon, verbalize_triple, words_of
-from kgqa.data.synthetic.inflection import PAST, gerund, is_mass, is_plural, third, with_article
+from kgqa.verbalize.fact_sentences import Lexicon, as_type, read_lexicon, verbalize_triple, words_of
+from kgqa.verbalize.inflection import PAST, gerund, is_mass, is_plural, third, with_article
 
 _AUXILIARIES = {"is": "be", "are": "be", "was": "be", "were": "be", "has": "have", "have": "have"}
 _OF_PEOPLE = {"be": "are", "not": "do not"}

@@ -1,1 +1,0 @@
-"""Answers and facts in Korean."""

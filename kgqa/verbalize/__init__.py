@@ -1,0 +1,1 @@
+"""Wording: facts as sentences, relations as questions, word forms."""

@@ -1,5 +1,0 @@
-"""Korean needs the extra `ko`."""
-
-import pytest
-
-pytest.importorskip("kiwipiepy")
