@@ -6,7 +6,7 @@ import re
 
 from kgqa.graph.linking.normalize import people
 from kgqa.graph.relation_types import RelationType, is_type_relation, is_vague, relation_types
-from kgqa.graph.suggested_questions import Wording, is_date, relation_question
+from kgqa.graph.suggested_questions import is_date
 from kgqa.language.detect import ENGLISH, KOREAN, question_language
 from kgqa.language.values import with_unit
 from kgqa.qa.evidence import answer_nodes
@@ -14,6 +14,7 @@ from kgqa.types import NO, YES, Answer, Relation
 from kgqa.verbalize.fact_sentences import as_type
 from kgqa.verbalize.inflection import with_article
 from kgqa.verbalize.korean import korean_question
+from kgqa.verbalize.questions import Wording, relation_question
 
 COUNT = 3
 _NEGATIVE = re.compile(r"\b(?:no|not|cannot)\b")

@@ -19,13 +19,13 @@ from kgqa import Passage, Question
 from kgqa.graph.linking.normalize import STOP_WORDS, words
 from kgqa.graph.load import open_graph
 from kgqa.language.detect import language_of, question_language
+from kgqa.language.wording import relation_in
 from kgqa.qa.answerer import Answerer
 from kgqa.qa.render import in_full, perhaps, short_words
 from kgqa.serving.remote import ServedAnswerer
 from kgqa.settings import DEFAULT_READER, SMALLER, find_model, setting, shipped_readers
 from kgqa.types import CAUTION, NO, YES, Answer, InputError, KnowledgeGraph, NodeRole, Relation
 from kgqa.verbalize.inflection import is_known
-from kgqa.verbalize.korean import korean_relation
 
 MAX_KEPT = 200
 """Maximum number of cached answers."""
@@ -122,7 +122,7 @@ def say(key: str, **values: object) -> str:
 
 def spoken_relation(relation: Relation) -> Relation:
     """A relation worded in the visitor's language."""
-    return korean_relation(relation) if language() == "ko" else relation
+    return relation_in(relation, language())
 
 
 def relation_words(relation: Relation) -> str:

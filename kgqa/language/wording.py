@@ -6,17 +6,17 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 from kgqa.graph.linking.label_keys import MONTHS
 from kgqa.graph.linking.languages import dictionary, wordings
-from kgqa.graph.linking.normalize import STOP_WORDS_OF
+from kgqa.graph.linking.normalize import STOP_WORDS_OF, morphemes
 from kgqa.graph.storage.relation_names import Vocabulary, pairs, vocabulary
-from kgqa.language.detect import ENGLISH
-from kgqa.types import NO, YES, Answer, Relation, Source
-
-_SENSE = re.compile(r"\s*\([^)]*\)")
-"""A disambiguation in brackets after a label."""
+from kgqa.language.detect import ENGLISH, KOREAN
+from kgqa.types import NO, YES, Answer, Candidate, Relation, Source, Span
+from kgqa.verbalize.fact_sentences import relation_key
+from kgqa.verbalize.korean import is_korean, korean_relation
 
 
 def said(language: str, key: str) -> str:
@@ -42,10 +42,59 @@ def with_verdicts(answer: Answer, words: Mapping[str, str]) -> Answer:
     return replace(answer, text=words.get(answer.text or "", answer.text), candidates=candidates)
 
 
+def without_particles(answer: Answer) -> Answer:
+    """An answer whose spans of Korean text end before final particles."""
+    text = answer.question.passage_text
+
+    def trimmed(span: Span) -> Span:
+        return _without_particles(text, span) if is_korean(text[span.start : span.end]) else span
+
+    def said(candidate: Candidate) -> Candidate:
+        if candidate.span is None or candidate.source is not Source.PASSAGE or candidate.text in (YES, NO):
+            return candidate
+        span = trimmed(candidate.span)
+        return replace(candidate, text=text[span.start : span.end], span=span)
+
+    kept: dict[tuple[str, Source, str | None], Candidate] = {}
+    for candidate in map(said, answer.candidates):
+        kept.setdefault((candidate.text, candidate.source, candidate.concept), candidate)
+    found, best = tuple(kept.values()), answer.text
+    if found and best == answer.candidates[0].text:
+        best = found[0].text
+    span = answer.evidence.span
+    evidence = replace(answer.evidence, span=trimmed(Span(*span)) if span else None)
+    return replace(answer, text=best, candidates=found, evidence=evidence)
+
+
+def _without_particles(text: str, span: Span) -> Span:
+    inside = [m for m in morphemes(text) if span.start < m.start and m.end <= span.end]
+    end = span.end
+    for at in range(len(inside) - 1, -1, -1):
+        m = inside[at]
+        # 에 of 때문에 is part of the expression
+        if not m.tag.startswith("J") or (at and inside[at - 1].form == "때문"):
+            break
+        end = m.start
+    copula = [m for m in inside if m.tag == "VCP"]
+    if end == span.end and copula and all(m.tag[0] == "E" for m in inside if m.start > copula[-1].start):
+        end = copula[-1].start
+    return Span(span.start, _with_counter(text, end))
+
+
+def _with_counter(text: str, end: int) -> int:
+    """End of a number including its counter: 사천오백 원."""
+    for m, after in pairwise(morphemes(text)):
+        if m.end == end and m.tag in ("SN", "NR", "MM"):
+            return after.end if after.tag == "NNB" and after.start - end <= 1 else end
+    return end
+
+
 def relation_in(relation: Relation, language: str) -> Relation:
-    """A relation of the everyday graph with label and sentence template in a language, by the last part of its name;
-    any other relation unchanged."""
-    found = table(language).get("facts", {}).get(re.split(r"[/#:]", relation.name)[-1])
+    """A relation of the everyday graph with label and sentence template (in Korean, words) in a language, by the last
+    part of its name; any other relation unchanged."""
+    if language == KOREAN:
+        return korean_relation(relation)
+    found = table(language).get("facts", {}).get(relation_key(relation.name))
     return relation if found is None else replace(relation, label=found[0], words=found[0], sentence=found[1])
 
 
@@ -91,16 +140,6 @@ def everyday_vocabulary(language: str) -> Vocabulary:
     words = pairs(dictionary(language).get("everyday", {}).get("words", ""))
     content = {word: english for word, english in words.items() if word not in known}
     return own._replace(words={**own.words, **content}, of_everyday=True)
-
-
-def filled(sentence: str, head: str, tail: str) -> str:
-    """A verbalized fact, from a relation's sentence template and two labels.
-
-    >>> filled("„{A}“ benutzt man für „{B}“", "Kran (Maschine)", "heben")
-    '„Kran“ benutzt man für „heben“'
-    """
-    labels = {"A": _SENSE.sub("", head) or head, "B": _SENSE.sub("", tail) or tail}
-    return re.sub(r"\{([AB])\}", lambda slot: labels[slot[1]], sentence)
 
 
 def table(language: str) -> dict[str, dict[str, Any]]:

@@ -16,7 +16,7 @@ from kgqa.graph.retrieval.ablation import Ablation
 from kgqa.language.care import harm_of
 from kgqa.language.detect import ENGLISH, KOREAN, question_language
 from kgqa.language.overlap import content
-from kgqa.language.wording import relation_in, verdicts, with_verdicts
+from kgqa.language.wording import relation_in, verdicts, with_verdicts, without_particles
 from kgqa.limits.cancellation import check_cancelled
 from kgqa.models.dense_retrieval import open_fact_encoder
 from kgqa.models.language_model import open_relevance
@@ -250,12 +250,7 @@ class Answerer:
         if language == ENGLISH:
             return answer
         graph = answer.evidence.subgraph
-        if language == KOREAN:
-            from kgqa.verbalize.korean import korean_relation
-
-            relations = tuple(map(korean_relation, graph.relations))
-        else:
-            relations = tuple(relation_in(relation, language) for relation in graph.relations)
+        relations = tuple(relation_in(relation, language) for relation in graph.relations)
         if self.of(answer.question)._glosses(answer.question):  # its mentions are those of the gloss
             labels = labels_in(self.graph, graph.nodes, graph.labels, language)
             links = tuple(link for link in graph.links if link.part is not NodeRole.QUESTION)
@@ -467,12 +462,8 @@ class Answerer:
             if self._glosses(question):
                 answer = answered_in(replace(answer, question=question), self.graph, language)
             if language == KOREAN:
-                from kgqa.language.korean import said_in_korean
-
-                answer = said_in_korean(replace(answer, question=question))
-            else:
-                answer = with_verdicts(answer, verdicts(language))
-            answers.append(answer)
+                answer = without_particles(replace(answer, question=question))
+            answers.append(with_verdicts(answer, verdicts(language)))
         return answers
 
 

@@ -17,7 +17,7 @@ from kgqa.graph.overlay import LabelledFact
 from kgqa.language.care import turn_to
 from kgqa.language.detect import ENGLISH
 from kgqa.language.values import with_unit
-from kgqa.language.wording import filled, said
+from kgqa.language.wording import said
 from kgqa.qa.evidence import MIN_ATTRIBUTION, answer_nodes, is_informative
 from kgqa.qa.logical_forms.wording import fact_in_words
 from kgqa.types import (
@@ -36,10 +36,11 @@ from kgqa.types import (
     Subgraph,
     Triple,
 )
+from kgqa.verbalize import korean
 from kgqa.verbalize.fact_sentences import is_worded
 from kgqa.verbalize.inflection import with_article
-from kgqa.verbalize.korean import is_korean
 from kgqa.verbalize.shown_facts import shown_fact
+from kgqa.verbalize.templates import filled
 
 # Answers as text: their source, verbalized evidence and runners-up.
 
@@ -102,12 +103,10 @@ def fact_sentence(head: str, relation: Relation, tail: str) -> str:
     if relation.sentence:
         return filled(relation.sentence, head, tail)
     words = relation.words or relation.label
-    if relation.name.endswith(_DEED) and not is_korean(words):
+    if relation.name.endswith(_DEED) and not korean.is_korean(words):
         return f"what people do with {with_article(head)}: {tail}"
-    if is_korean(words):
-        from kgqa.verbalize.korean import verbalize_triple as say_in_korean
-
-        return say_in_korean(head, relation.name, words, tail)
+    if korean.is_korean(words):
+        return korean.verbalize_triple(head, relation.name, words, tail)
     if not is_worded(relation.name):
         return fact_in_words(head, words, tail)
     return shown_fact(head, relation.name, words, tail)
@@ -116,9 +115,9 @@ def fact_sentence(head: str, relation: Relation, tail: str) -> str:
 def short_words(relation: Relation) -> str:
     """Short text of a relation, as the label of an arrow."""
     words = relation.words or relation.label
-    if is_korean(words):
+    if korean.is_korean(words):
         verb = _PARTICLE.sub("", words)
-        return relation.label if verb in _LIGHT_VERBS and is_korean(relation.label) else verb
+        return relation.label if verb in _LIGHT_VERBS and korean.is_korean(relation.label) else verb
     return words if relation.sentence or not relation.name.endswith(_DEED) else "people do this"
 
 

@@ -43,7 +43,7 @@ def verbalize_triple(head: str, relation: str, words: str, tail: str, lexicon: L
     'to plant flowers, people use a trowel'
     """
     lexicon = lexicon or read_lexicon()
-    template = lexicon.templates.get(name := re.split(r"[/#:]", relation)[-1])
+    template = lexicon.templates.get(name := relation_key(relation))
     if template is None:
         return f"{head} {words} {tail}"
     deed, noun = lexicon.is_deed(head, name in _HEAD_DEEDS), lexicon.is_deed(tail, name in _TAIL_DEEDS)
@@ -71,9 +71,14 @@ def verbalize_triple(head: str, relation: str, words: str, tail: str, lexicon: L
     return _SINGULAR.sub(lambda match: _MANY[match.group()], sentence, count=1)
 
 
+def relation_key(name: str) -> str:
+    """The last part of a relation's name, by which its wording is found."""
+    return re.split(r"[/#:]", name)[-1]
+
+
 def is_worded(relation: str) -> bool:
     """Whether a relation has a wording of its own."""
-    return re.split(r"[/#:]", relation)[-1] in read_lexicon().templates
+    return relation_key(relation) in read_lexicon().templates
 
 
 def as_type(label: str, lexicon: Lexicon | None = None) -> str:

@@ -10,14 +10,14 @@ from typing import Any
 
 from kgqa.settings import RELATIONS
 from kgqa.types import Relation
+from kgqa.verbalize.fact_sentences import relation_key
+from kgqa.verbalize.templates import SENSE
 
 _HANGUL = re.compile("[가-힣]")
 _FINALS, _NIEUN, _RIEUL = 28, 4, 8
 _PAIRS = {"을": "를", "이": "가", "은": "는", "과": "와", "으로": "로", "이다": "다", "이라": "라"}
 """Particles after a consonant, and after a vowel."""
 _VOWEL_FORMS = {other: one for one, other in _PAIRS.items()}
-SENSE = re.compile(r"\s*\([^)]*\)")
-"""A disambiguation in brackets after a label."""
 _THINGS_IN_DA = ("바다", "판다", "소다", "란다")
 _CLOSED = frozenset("013678LMNR")  # read 영 일 삼 육 칠 팔, 엘 엠 엔 알
 
@@ -70,12 +70,8 @@ def _relations() -> dict[str, tuple[str, str]]:
 
 def korean_relation(relation: Relation) -> Relation:
     """A relation with its Korean label and words, if the last part of its name is known."""
-    label, words = _relations().get(_last_part(relation.name), ("", ""))
+    label, words = _relations().get(relation_key(relation.name), ("", ""))
     return Relation(relation.name, label or relation.label, words or relation.words)
-
-
-def _last_part(name: str) -> str:
-    return re.split(r"[/#:]", name)[-1]
 
 
 def verbalize_triple(head: str, relation: str, words: str, tail: str) -> str:
@@ -89,7 +85,7 @@ def verbalize_triple(head: str, relation: str, words: str, tail: str) -> str:
     >>> verbalize_triple("꽃을 심다", "https://kgqa.org/relation/HasInstrument", "", "모종삽")
     '꽃을 심는 일은 모종삽으로 한다'
     """
-    template = _templates().get(_last_part(relation))
+    template = _templates().get(relation_key(relation))
     if template is None:
         return f"{head} {words} {tail}"
     if not isinstance(template, str):
@@ -159,7 +155,7 @@ def korean_question(relation: Relation, about: str, dated: bool = False, person:
     >>> korean_question(Relation("", "eats"), "Odin")
     'Odin의 ‘eats’에 해당하는 것은 무엇인가요?'
     """
-    name = _last_part(relation.name)
+    name = relation_key(relation.name)
     if name in _relations():
         asked = _templates()["questions"].get(name, "")
         return re.sub(r"\{([^}]+)\}", lambda match: _filled(match.group(1), about, ""), asked)

@@ -1,8 +1,8 @@
 import numpy as np
 
 from apps.follow_ups import follow_ups, in_english
-from kgqa.graph.suggested_questions import relation_question
 from kgqa.types import Answer, Candidate, Evidence, EvidencePath, Question, Relation, Source, Subgraph
+from kgqa.verbalize.questions import relation_question
 
 
 def test_each_asks_for_another_fact_that_is_there(digging: Subgraph) -> None:

@@ -7,7 +7,7 @@ import pytest
 from kgqa.graph.formats.source_files import Label
 from kgqa.graph.overlay import OverlayGraph
 from kgqa.graph.storage.store import GraphStore
-from kgqa.language.korean import said_in_korean
+from kgqa.language.wording import verdicts, with_verdicts, without_particles
 from kgqa.qa.gloss import answered_in, labels_in
 from kgqa.types import (
     Answer,
@@ -68,7 +68,7 @@ def test_a_number_comes_with_what_it_counts() -> None:
     found = Candidate("사천오백", Source.PASSAGE, 0.9, span=Span(4, 8))
     question = Question("커피는 얼마니?", passage=Passage(text))
     answer = Answer(question, "사천오백", Source.PASSAGE, 0.9, (found,), Evidence(span=found.span))
-    assert said_in_korean(answer).text == "사천오백 원"
+    assert without_particles(answer).text == "사천오백 원"
 
 
 def test_what_was_read_of_korean_is_said_without_its_particle() -> None:
@@ -81,7 +81,7 @@ def test_what_was_read_of_korean_is_said_without_its_particle() -> None:
     )
     evidence = Evidence(span=Span(3, 7))
     answer = Answer(question, "파리에서", Source.PASSAGE, 0.6, told, evidence)
-    said = said_in_korean(answer)
+    said = without_particles(answer)
     assert said.text == "파리" and said.evidence.span == Span(3, 5) and len(said.candidates) == 1
     yes = replace(answer, text="yes", candidates=(Candidate("yes", Source.PASSAGE, 0.9),))
-    assert said_in_korean(yes).text == "네"
+    assert with_verdicts(without_particles(yes), verdicts("ko")).text == "네"

@@ -2,7 +2,7 @@ import tomllib
 
 import pytest
 
-from kgqa.language.wording import filled, relation_in, said, verdicts
+from kgqa.language.wording import relation_in, said, verdicts
 from kgqa.settings import RELATIONS
 from kgqa.types import Relation
 from kgqa.validation import LANGUAGES, WORDINGS
@@ -31,7 +31,3 @@ def test_relations_of_other_graphs_and_other_languages_stay() -> None:
     assert relation_in(known, "de").label == "Zweck"
     assert relation_in(own, "de") == own and relation_in(known, "xx") == known
     assert said("xx", "because") == "because" and verdicts("ja") == {"yes": "はい", "no": "いいえ"}
-
-
-def test_what_tells_a_label_from_another_is_not_said() -> None:
-    assert filled("{A} / {B}", "crane (machine)", "{A}") == "crane / {A}"

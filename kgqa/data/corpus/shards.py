@@ -7,7 +7,6 @@ import os
 import random
 import re
 import shutil
-import tomllib
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,6 +22,7 @@ from kgqa.data.corpus.tokenizer import CLS, SEP, save_tokenizer
 from kgqa.data.files import read_lines
 from kgqa.settings import write_whole
 from kgqa.types import InputError, Triple
+from kgqa.verbalize.templates import corpus_templates, verbalize
 
 Item = TypeVar("Item")
 Document = list[str]
@@ -367,12 +367,6 @@ class PairMaker:
         return first, second
 
 
-WORDS: dict[str, list[str]] = tomllib.loads(
-    Path(__file__).with_name("verbalize.toml").read_text(encoding="utf-8")
-)
-"""Templates of each ConceptNet relation; uninformative relations (RelatedTo, FormOf) are left out."""
-
-
 def read_facts(path: Path) -> Iterator[Triple]:
     """Facts of a `relation, head, tail[, weight]` TSV (`.tsv` or `.tsv.zst`) that can be verbalized."""
     for number, line in enumerate(read_lines(path), 1):
@@ -385,19 +379,8 @@ def read_facts(path: Path) -> Iterator[Triple]:
             raise InputError(
                 f"{path}, line {number}: weight {cells[3]!r} is not a number; correct or remove it"
             ) from None
-        if cells[0] in WORDS and weight >= 1.0:
+        if cells[0] in corpus_templates() and weight >= 1.0:
             yield Triple(cells[1].replace("_", " "), cells[0], cells[2].replace("_", " "), weight)
-
-
-def verbalize(triple: Triple, choice: int = 0) -> str:
-    """The fact as a sentence, by the `choice`-th template of its relation.
-
-    >>> verbalize(Triple("trowel", "UsedFor", "digging"))
-    'Trowel is used for digging.'
-    """
-    words = WORDS[triple.relation]
-    sentence = words[choice % len(words)].format(head=triple.head, tail=triple.tail)
-    return sentence[0].upper() + sentence[1:]
 
 
 def fact_documents(facts: Iterable[Triple], sentences: int = 6) -> Iterator[list[str]]:

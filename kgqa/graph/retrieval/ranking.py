@@ -19,7 +19,6 @@ from kgqa.graph.linking.normalize import lemma, words
 from kgqa.graph.relation_types import is_vague
 from kgqa.graph.retrieval.expansion import Expansion, best, locate
 from kgqa.types import Edges, Ints, KnowledgeGraph, Relation
-from kgqa.verbalize.inflection import lemma
 
 
 def _table(name: str) -> dict[str, Any]:

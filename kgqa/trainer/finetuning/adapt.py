@@ -16,7 +16,7 @@ import numpy as np
 from kgqa.data.datasets.load import load_dataset
 from kgqa.graph.linking.label_keys import is_value
 from kgqa.graph.relation_types import is_type_relation
-from kgqa.graph.suggested_questions import is_date, relation_question
+from kgqa.graph.suggested_questions import is_date
 from kgqa.models.collation.input_config import input_config_of
 from kgqa.models.pretrained import write_card
 from kgqa.models.reader import read_card
@@ -27,6 +27,7 @@ from kgqa.trainer.finetuning.reader import ReaderRecipe, train_reader
 from kgqa.trainer.loop import TrainResult
 from kgqa.trainer.recipe import checked_recipe
 from kgqa.types import Example, InputError, KnowledgeGraph, Question, Relation
+from kgqa.verbalize.questions import relation_question
 
 # Adapt a reader to a graph: generate questions from its facts, and train on them for a short time.
 #
