@@ -14,7 +14,8 @@ from kgqa.verbalize.fact_sentences import relation_key
 from kgqa.verbalize.templates import SENSE
 
 _HANGUL = re.compile("[가-힣]")
-_FINALS, _NIEUN, _RIEUL = 28, 4, 8
+FINALS, _NIEUN, RIEUL = 28, 4, 8
+"""Unicode numbers syllables by initial, vowel and final consonant (28, 0 for none); numbers of two finals."""
 _PAIRS = {"을": "를", "이": "가", "은": "는", "과": "와", "으로": "로", "이다": "다", "이라": "라"}
 """Particles after a consonant, and after a vowel."""
 _VOWEL_FORMS = {other: one for one, other in _PAIRS.items()}
@@ -48,13 +49,13 @@ def _closed(word: str, particle: str) -> bool:
     last = said[-1:] or word[-1:]
     if not is_hangul(last):
         return last in _CLOSED or (last.islower() and last not in "aeiouwy")
-    final = _final(last)
-    return bool(final) and not (particle == "으로" and final == _RIEUL)
+    final = final_consonant(last)
+    return bool(final) and not (particle == "으로" and final == RIEUL)
 
 
-def _final(syllable: str) -> int:
+def final_consonant(syllable: str) -> int:
     """Index of a syllable's final consonant, 0 for none."""
-    return (ord(syllable) - ord("가")) % _FINALS
+    return (ord(syllable) - ord("가")) % FINALS
 
 
 @lru_cache(maxsize=1)
@@ -114,14 +115,14 @@ def is_deed(label: str) -> bool:
 def _modifying(label: str) -> str:
     """An action in adnominal form: 꽃을 심다 -> 꽃을 심는, 땅을 파다 -> 땅을 파는, 만들다 -> 만드는."""
     stem = label[:-1]
-    if is_hangul(stem[-1:]) and _final(stem[-1]) == _RIEUL:
-        stem = stem[:-1] + chr(ord(stem[-1]) - _RIEUL)
+    if is_hangul(stem[-1:]) and final_consonant(stem[-1]) == RIEUL:
+        stem = stem[:-1] + chr(ord(stem[-1]) - RIEUL)
     return stem + "는"
 
 
 def _intending(label: str) -> str:
     """An action as a purpose: 심다 -> 심으려면, 파다 -> 파려면."""
-    return label[:-1] + ("으려면" if _final(label[-2]) not in (0, _RIEUL) else "려면")
+    return label[:-1] + ("으려면" if final_consonant(label[-2]) not in (0, RIEUL) else "려면")
 
 
 def _possible(label: str) -> str:
@@ -129,10 +130,10 @@ def _possible(label: str) -> str:
     if not is_deed(label):
         return with_particle(label, "을") + " 할"
     stem = label[:-1]
-    final = _final(stem[-1])
-    if final == _RIEUL:
+    final = final_consonant(stem[-1])
+    if final == RIEUL:
         return stem
-    return stem + "을" if final else stem[:-1] + chr(ord(stem[-1]) + _RIEUL)
+    return stem + "을" if final else stem[:-1] + chr(ord(stem[-1]) + RIEUL)
 
 
 def _predicative(label: str) -> str:
@@ -140,7 +141,7 @@ def _predicative(label: str) -> str:
     if is_deed(label):
         return label
     last = label[-1:]
-    modifies = is_hangul(last) and (last in "은는의" or _final(last) == _NIEUN)
+    modifies = is_hangul(last) and (last in "은는의" or final_consonant(last) == _NIEUN)
     return f"{label} 것이다" if modifies else with_particle(label, "이다")
 
 

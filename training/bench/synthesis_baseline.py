@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kgqa.data.synthetic.generate import generate_questions
+from kgqa.data.synthetic.questions import generate_questions
 from kgqa.graph.load import open_graph
 from kgqa.types import Example, Source
 

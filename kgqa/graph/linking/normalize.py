@@ -21,6 +21,7 @@ from kgqa.limits.text_cache import cached_by_length
 from kgqa.types import InputError
 from kgqa.verbalize.inflection import is_known as is_known  # linking and logical forms take these from here
 from kgqa.verbalize.inflection import lemma as lemma
+from kgqa.verbalize.korean import FINALS, RIEUL, final_consonant
 from kgqa.verbalize.korean import is_hangul as is_hangul
 from kgqa.verbalize.korean import is_korean as is_korean
 
@@ -478,10 +479,6 @@ def conjugated(predicate: str, *endings: tuple[str, str]) -> str:
 #
 # "삽으로" is 삽 with a particle, "정원에서는" is 정원 with two, and "팠다" is a past form of 파다.
 
-_FIRST = "가"
-# Unicode numbers syllable blocks by initial, vowel (21) and final consonant (28, the first is "none").
-_FINALS = 28
-_RIEUL = 8  # number of the final ㄹ, after which 로 is used as after a vowel
 # The form of a particle depends on the sound before it: a final consonant, a vowel, or either.
 _AFTER_CONSONANT = (
     "은 이 을 과 으로 으로서 으로써 이랑 이나 이라도 이든지 아 이여 이라고 이란 이라는 이며 이다"
@@ -529,8 +526,8 @@ def _less_one(word: str) -> list[str]:
             stem = word.removesuffix(particle)
             if len(stem) == len(word) or not is_hangul(stem[-1:]):
                 continue
-            final = (ord(stem[-1]) - ord(_FIRST)) % _FINALS
-            loose = final == _RIEUL and particle.startswith("로")  # the exception for ㄹ: 칼로, 연필로
+            final = final_consonant(stem[-1])
+            loose = final == RIEUL and particle.startswith("로")  # the exception for ㄹ: 칼로, 연필로
             if fits is None or fits == bool(final) or loose:
                 found.append(stem)
     return found
@@ -543,13 +540,13 @@ def _verbs(word: str) -> list[str]:
         if (stem := word.removesuffix(ending)) and stem != word
     ]
     for place, letter in enumerate(word):
-        code = ord(letter) - ord(_FIRST) if is_hangul(letter) else 0
-        if code % _FINALS != _PAST or letter in "있겠":
+        code = ord(letter) - ord("가") if is_hangul(letter) else 0
+        if code % FINALS != _PAST or letter in "있겠":
             continue
         before = word[:place]
         if letter in "었았였":
             return [*found, before + "다"] if before else found
-        vowel = code // _FINALS % _VOWELS
-        plain = chr(ord(letter) - _PAST + (_UNCONTRACTED.get(vowel, vowel) - vowel) * _FINALS)
+        vowel = code // FINALS % _VOWELS
+        plain = chr(ord(letter) - _PAST + (_UNCONTRACTED.get(vowel, vowel) - vowel) * FINALS)
         return [*found, before + (_HA if plain == _HAE else plain) + "다"]
     return found

@@ -15,6 +15,7 @@ import numpy as np
 
 from kgqa.data.datasets.json_lines import spans_of
 from kgqa.data.files import rows_of
+from kgqa.data.synthetic.facts import Facts
 from kgqa.graph.linking.fuzzy import fuzzy_linker
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.linking.normalize import Morpheme, conjugated, morphemes, normalise, split_local_name, words
@@ -32,7 +33,8 @@ from kgqa.qa.logical_forms.similarity import Similarity
 from kgqa.qa.logical_forms.verbalize import Verbalizer
 from kgqa.settings import write_whole
 from kgqa.types import Example, InputError, Ints, KnowledgeGraph, Mention, Passage, Question, Span, Subgraph
-from kgqa.verbalize.korean import SENSE, is_deed, with_particle
+from kgqa.verbalize.korean import final_consonant, is_deed, with_particle
+from kgqa.verbalize.templates import SENSE
 
 # Questions from sentences that mention both ends of a fact, with one end masked: align, mask, select (AMS, Ye
 # et al., 2019, section 3).
@@ -220,7 +222,7 @@ def _question_word(run: Sequence[Morpheme], after: Morpheme | None) -> str:
 
 def _fitting(word: str, rest: str) -> str:
     """A word with the rest of the sentence, with the particle in the form for the word's last sound."""
-    closed = (ord(word[-1]) - ord("가")) % 28 > 0
+    closed = final_consonant(word[-1]) > 0
     for particles in PARTICLES:
         given, wanted = (particles[1 - closed], particles[closed])
         if rest.startswith(given) and not rest.startswith(wanted):
@@ -287,26 +289,24 @@ class KoreanQuestions:
     """Generates questions from a graph's facts."""
 
     def __init__(self, graph: KnowledgeGraph, seed: int = 0) -> None:
-        self.graph = graph
+        self.graph, self.facts = graph, Facts(graph)
         labels = OtherLabels(graph, "ko")
-        everybody = np.arange(graph.entity_count or 0, dtype=np.int32)
-        self.label = [SENSE.sub("", labels.of_entity(entity)) for entity in everybody.tolist()]
-        self.named = graph.labels(everybody)
-        edges = graph.neighbours(everybody, 1_000_000)
-        rows = set(zip(edges.head.tolist(), edges.relation.tolist(), edges.tail.tolist(), strict=True))
-        kinds = [relation.name.rpartition("/")[2] for relation in graph.relations]
-        self.facts: dict[tuple[str, int], list[int]] = defaultdict(list)
-        for head, relation, tail in sorted(rows):
-            if self.label[head] and self.label[tail]:
-                self.facts[kinds[relation], head].append(tail)
+        self.label = [SENSE.sub("", labels.of_entity(entity)) for entity in self.facts.ids.tolist()]
+        self.named = self.facts.labels
         self.draw = random.Random(f"korean/{seed}")
         table = {True: _DEEDS, False: _THINGS}
         self.asked = [
             (kind, head)
-            for (kind, head), tails in self.facts.items()
-            if kind in table[is_deed(self.label[head])] and len(tails) <= MAX_ANSWERS
+            for kind in {**_DEEDS, **_THINGS}
+            for head in self.facts.heads(kind)
+            if self.label[head] and kind in table[is_deed(self.label[head])]
+            if 0 < len(self._tails(kind, head)) <= MAX_ANSWERS
         ]
         self.deeds = [label for label in self.label if is_deed(label)]
+
+    def _tails(self, kind: str, head: int) -> list[int]:
+        """Answers that have a Korean label."""
+        return sorted(tail for tail in self.facts.tails(head, kind) if self.label[tail])
 
     def __call__(self, count: int) -> Iterator[Example]:
         """Generate `count` questions; relations are sampled in proportion to the square root of their numbers of
@@ -321,19 +321,19 @@ class KoreanQuestions:
             yield self._question(kind, self.draw.choice(heads[kind]), f"ko-{number}")
 
     def _question(self, kind: str, head: int, identity: str) -> Example:
-        said, tails = self.label[head], self.facts[kind, head]
+        said, tails = self.label[head], self._tails(kind, head)
         if not is_deed(said):
             text = self.draw.choice(_THINGS[kind]).format(
                 about=said, topic=with_particle(said, "은"), means=with_particle(said, "으로")
             )
             return self._known(Question(text, (), None, identity), tails, kind)
         person = self.draw.choice(_PEOPLE)
-        goals = [goal for goal in self.facts["MotivatedByGoal", head] if is_deed(self.label[goal])]
+        goals = [goal for goal in self._tails("MotivatedByGoal", head) if is_deed(self.label[goal])]
         passage = self._told(person, said)
         if goals and kind != "MotivatedByGoal" and self.draw.random() < 0.6:
             goal = self.draw.choice(goals)
             passage = self._told(person, f"{conjugated(self.label[goal], ('으려고', 'EC'))} {said}")
-            tails = self.facts[kind, goal] or tails
+            tails = self._tails(kind, goal) or tails
         chance = self.draw.random()
         if chance < UNKNOWN:
             text = self.draw.choice(_UNKNOWN).format(person=person)

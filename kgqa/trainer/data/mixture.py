@@ -15,12 +15,13 @@ from pydantic import Field
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
+from kgqa import verbalize
 from kgqa.batch import QABatch
 from kgqa.data.augment import renamed, with_choices
 from kgqa.data.corpus.shards import read_documents
 from kgqa.data.datasets.cards import DataUse
 from kgqa.data.datasets.load import load_dataset
-from kgqa.data.synthetic.generate import generate_questions
+from kgqa.data.synthetic.questions import generate_questions
 from kgqa.fingerprint import fingerprint
 from kgqa.graph import linking, retrieval
 from kgqa.graph.load import open_graph
@@ -42,7 +43,9 @@ from kgqa.types import Example, InputError, KnowledgeGraph, Link, NodeRole, Rela
 def cache_key(examples: Sequence[Example], graph_hash: str, *settings: object) -> str:
     """Cache key: hash of the questions, the graph, the settings, and the code and tables of linking and retrieval."""
     questions = ((e.question.text, e.question.choices, e.question.passage_text) for e in examples)
-    return fingerprint(linking, retrieval, retrieve, dense_retrieval, graph_hash, *settings, *questions)
+    return fingerprint(
+        linking, retrieval, retrieve, dense_retrieval, verbalize, graph_hash, *settings, *questions
+    )
 
 
 class Subgraphs(Sequence[list[Subgraph]]):

@@ -3,7 +3,8 @@ import random
 import numpy as np
 import pytest
 
-from kgqa.data.synthetic.passages import SHE, Facts, I, PassageWriter, find_groups
+from kgqa.data.synthetic.facts import Facts, find_groups
+from kgqa.data.synthetic.questions import SHE, I, PassageWriter
 from kgqa.types import Edges, Ints, Relation
 
 TABLE = ["brush teeth", "toothbrush", "bathroom"]

@@ -7,21 +7,9 @@ import re
 import numpy as np
 import pytest
 
-from kgqa.data.synthetic import generate
-from kgqa.data.synthetic.passages import (
-    SHE,
-    Facts,
-    I,
-    Person,
-    QuestionGroup,
-    event_forms,
-    expand,
-    fill,
-    find_groups,
-    needs,
-    read_generic_verbs,
-    read_templates,
-)
+from kgqa.data.synthetic import questions
+from kgqa.data.synthetic.facts import Facts, QuestionGroup, find_groups, read_generic_verbs, read_templates
+from kgqa.data.synthetic.questions import SHE, I, Person, event_forms, expand, fill, needs
 from kgqa.types import Edges, InputError, Ints, Relation, Source
 
 FACTS = """
@@ -85,7 +73,7 @@ class Toy:
 
 
 def test_every_source_is_made_and_answers_are_hidden_or_marked() -> None:
-    examples = list(generate.generate_questions(Toy(), count=600, seed=1))
+    examples = list(questions.generate_questions(Toy(), count=600, seed=1))
     assert len(examples) == 600
     assert {e.source for e in examples} == set(Source)
     assert len({e.question.id for e in examples}) == 600
@@ -101,14 +89,14 @@ def test_every_source_is_made_and_answers_are_hidden_or_marked() -> None:
 
 
 def test_same_seed_same_examples() -> None:
-    first, again, other = (list(generate.generate_questions(Toy(), count=50, seed=s)) for s in (1, 1, 2))
+    first, again, other = (list(questions.generate_questions(Toy(), count=50, seed=s)) for s in (1, 1, 2))
     assert first == again != other
 
 
 def test_pairs_share_the_question_and_differ_in_the_answer() -> None:
-    mixture = generate.QuestionMixture(stated=0, none=0, no_passage=0, choices=0, pairs=1)
+    mixture = questions.QuestionMixture(stated=0, none=0, no_passage=0, choices=0, pairs=1)
     pairs: dict[str, list] = {}
-    for example in generate.generate_questions(Toy(), count=300, seed=3, mixture=mixture):
+    for example in questions.generate_questions(Toy(), count=300, seed=3, mixture=mixture):
         if example.question.id[-2:] in ("-a", "-b"):
             pairs.setdefault(example.question.id[:-2], []).append(example)
     whole = [pair for pair in pairs.values() if len(pair) == 2]
@@ -120,11 +108,11 @@ def test_pairs_share_the_question_and_differ_in_the_answer() -> None:
 
 
 def test_a_generic_verb_is_answered_by_way_of_a_subevent() -> None:
-    mixture = generate.QuestionMixture(stated=0, none=0, no_passage=0, choices=0, pairs=0)
+    mixture = questions.QuestionMixture(stated=0, none=0, no_passage=0, choices=0, pairs=0)
     found = [
         example.concepts
         for split in ("train", "dev")
-        for example in generate.generate_questions(Toy(), count=2000, seed=0, split=split, mixture=mixture)
+        for example in questions.generate_questions(Toy(), count=2000, seed=0, split=split, mixture=mixture)
         if "build a house" in example.question.passage_text and "dig with" in example.question.text
     ]
     assert ("excavator",) in found
@@ -134,8 +122,8 @@ def test_splits_share_no_head() -> None:
     facts = ";".join(f"brush{i} UsedFor wash thing{i}" for i in range(80))
     heads = {}
     for split in ("train", "dev"):
-        mixture = generate.QuestionMixture(stated=0, none=0, no_passage=1, choices=0)
-        examples = generate.generate_questions(Toy(facts), count=200, seed=0, split=split, mixture=mixture)
+        mixture = questions.QuestionMixture(stated=0, none=0, no_passage=1, choices=0)
+        examples = questions.generate_questions(Toy(facts), count=200, seed=0, split=split, mixture=mixture)
         heads[split] = {concept for example in examples for concept in example.concepts}
     assert heads["train"] and heads["dev"]
     assert not heads["train"] & heads["dev"]
@@ -143,9 +131,9 @@ def test_splits_share_no_head() -> None:
 
 def test_no_usable_facts() -> None:
     with pytest.raises(InputError, match="no facts"):
-        list(generate.generate_questions(Toy("a Knows b"), count=1, seed=0))
+        list(questions.generate_questions(Toy("a Knows b"), count=1, seed=0))
     with pytest.raises(InputError, match="split"):
-        list(generate.generate_questions(Toy(), count=1, seed=0, split="test"))
+        list(questions.generate_questions(Toy(), count=1, seed=0, split="test"))
 
 
 def count_forms(template: str) -> int:
@@ -167,7 +155,7 @@ def test_main_relations_have_forty_question_forms() -> None:
 
 def test_mixture_is_frozen() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
-        generate.QuestionMixture().stated = 1.0  # type: ignore[misc]
+        questions.QuestionMixture().stated = 1.0  # type: ignore[misc]
 
 
 LABELS = ["plant flowers", "trowel", "bat (animal)", "cave", "dig a hole", "water"]
