@@ -16,7 +16,7 @@ from apps.examples import gallery_of
 from apps.markup import plain
 from apps.texts import problem, text
 from kgqa import Passage, Question
-from kgqa.graph.linking.normalize import STOP_WORDS, words
+from kgqa.graph.linking.normalize import STOP_WORDS, is_known, words
 from kgqa.graph.load import open_graph
 from kgqa.language.detect import language_of, question_language
 from kgqa.language.wording import relation_in
@@ -25,7 +25,6 @@ from kgqa.qa.render import in_full, perhaps, short_words
 from kgqa.serving.remote import ServedAnswerer
 from kgqa.settings import DEFAULT_READER, SMALLER, find_model, setting, shipped_readers
 from kgqa.types import CAUTION, NO, YES, Answer, InputError, KnowledgeGraph, NodeRole, Relation
-from kgqa.verbalize.inflection import is_known
 
 MAX_KEPT = 200
 """Maximum number of cached answers."""

@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from kgqa.graph.linking.normalize import STOP_WORDS, normalise
+from kgqa.graph.linking.normalize import STOP_WORDS, lemma, normalise
 from kgqa.language.wording import verdicts, with_verdicts
 from kgqa.metrics import best_threshold, f1, is_correct, pair_accuracy, score_answers, squad_normalise
 from kgqa.models.collation.collate import gold_source
@@ -29,7 +29,6 @@ from kgqa.qa.read import read
 from kgqa.qa.state import QAState
 from kgqa.types import Answer, EvidencePath, Example, InputError, Question, Source, Subgraph
 from kgqa.validation import LANGUAGES
-from kgqa.verbalize.inflection import lemma
 
 # Near-duplicates: training rows that share most content words, and an answer, with an evaluated row.
 

@@ -25,6 +25,7 @@ from apps.resources import (
     spoken_relation,
     tongue,
 )
+from kgqa.graph.linking.normalize import is_korean
 from kgqa.graph.storage.store import GraphStore
 from kgqa.qa.evidence import answer_nodes
 from kgqa.qa.gloss import labels_in
@@ -39,7 +40,7 @@ from kgqa.qa.render import (
     sentence,
 )
 from kgqa.types import Answer, EvidencePath, KnowledgeGraph, NodeRole, Source
-from kgqa.verbalize.korean import is_korean, korean_relation
+from kgqa.verbalize.korean import korean_relation
 
 LIMITS = {"path_only": 0, "near": 9, "all_shown": 30}
 NARROW = {"path_only": 0, "near": 4, "all_shown": 9}

@@ -12,8 +12,15 @@ import networkx as nx
 import numpy as np
 
 from graph_data.build.compile import SourceGraph, surface
-from kgqa.graph.linking.normalize import ARTICLES, OBJECT_PRONOUNS, STOP_WORDS, normalise, words
-from kgqa.verbalize.inflection import is_known, lemma
+from kgqa.graph.linking.normalize import (
+    ARTICLES,
+    OBJECT_PRONOUNS,
+    STOP_WORDS,
+    is_known,
+    lemma,
+    normalise,
+    words,
+)
 
 FEWEST_FACTS = 3
 SMALLEST_SHARE = 0.99

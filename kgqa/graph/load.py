@@ -145,19 +145,9 @@ def _digest(path: Path, language: str) -> str:
     stat = path.stat()
     content = (str(path.resolve()), stat.st_size, stat.st_mtime_ns) if stat.st_size > _READ_WHOLE else (path,)
     tables = [*([RELATIONS] if RELATIONS.is_file() else []), *sorted(WORDINGS.parent.glob("*/*.toml"))]
+    code = (formats, linking, storage, relation_types, inflection, korean)
     try:
-        return fingerprint(
-            formats,
-            linking,
-            storage,
-            relation_types,
-            inflection,
-            korean,
-            *tables,
-            language,
-            path.suffix,
-            *content,
-        )
+        return fingerprint(*code, *tables, language, path.suffix, *content)
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}); check the path") from None
 

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from number_parser import parse_number
 
-from kgqa.graph.linking.normalize import STOP_WORDS
+from kgqa.graph.linking.normalize import STOP_WORDS, lemma
 from kgqa.language.values import unit_of
 from kgqa.types import NO, YES
-from kgqa.verbalize.inflection import is_plural, lemma, plural
+from kgqa.verbalize.inflection import is_plural, plural
 
 CLOCK, TIME, DATE, YEAR, MONEY = "clock", "time", "date", "year", "money"
 PERCENT, NUMBER, VERDICT = "percent", "", "verdict"

@@ -8,8 +8,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from kgqa.graph.linking.normalize import is_korean
 from kgqa.types import Question
-from kgqa.verbalize.korean import is_korean
 
 KINDS = ("self", "others")
 REACH = 40

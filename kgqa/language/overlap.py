@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from kgqa.graph.linking.normalize import STOP_WORDS, words
-from kgqa.verbalize.inflection import PAST, lemma
+from kgqa.graph.linking.normalize import STOP_WORDS, lemma, words
+from kgqa.verbalize.inflection import PAST
 
 PRESENT = {past: verb for verb, past in PAST.items()}
 """Verbs by their irregular past, which the lemmatiser does not know: won -> win."""

@@ -11,12 +11,12 @@ from typing import Any
 
 from kgqa.graph.linking.label_keys import MONTHS
 from kgqa.graph.linking.languages import dictionary, wordings
-from kgqa.graph.linking.normalize import STOP_WORDS_OF, morphemes
+from kgqa.graph.linking.normalize import STOP_WORDS_OF, is_korean, morphemes
 from kgqa.graph.storage.relation_names import Vocabulary, pairs, vocabulary
 from kgqa.language.detect import ENGLISH, KOREAN
 from kgqa.types import NO, YES, Answer, Candidate, Relation, Source, Span
 from kgqa.verbalize.fact_sentences import relation_key
-from kgqa.verbalize.korean import is_korean, korean_relation
+from kgqa.verbalize.korean import korean_relation
 
 
 def said(language: str, key: str) -> str:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kgqa.graph.linking.label_keys import MONTHS
+from kgqa.graph.linking.normalize import lemma
 from kgqa.language.amounts import (
     CLOCK,
     DATE,
@@ -34,7 +35,6 @@ from kgqa.language.amounts import (
 from kgqa.language.overlap import content
 from kgqa.qa.state import ComputedAnswer, QAState, QAStates
 from kgqa.types import NO, YES, Candidate, Evidence, Interpretation, Source, Span
-from kgqa.verbalize.inflection import lemma
 
 
 class Scale(NamedTuple):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kgqa.graph.linking.normalize import STOP_WORDS, words
+from kgqa.graph.linking.normalize import STOP_WORDS, is_korean, words
 from kgqa.graph.retrieval.ablation import without_edges
 from kgqa.models.collation.input_config import InputConfig
 from kgqa.models.collation.rows import CandidateRow
@@ -29,7 +29,6 @@ from kgqa.qa.render import edited_facts, remove
 from kgqa.qa.retrieve import Retriever
 from kgqa.qa.state import QAState, QAStates, Score, ScoredRow
 from kgqa.types import NO, YES, Answer, Candidate, Evidence, EvidencePath, Question, Source, Subgraph
-from kgqa.verbalize.korean import is_korean
 
 MIN_FALL = math.log(2)
 """Minimum drop of the log-odds of a yes or no without its passage for the passage to count as evidence: the

@@ -37,10 +37,9 @@ from kgqa.types import (
     Triple,
 )
 from kgqa.verbalize import korean
-from kgqa.verbalize.fact_sentences import is_worded
+from kgqa.verbalize.fact_sentences import filled, is_worded
 from kgqa.verbalize.inflection import with_article
 from kgqa.verbalize.shown_facts import shown_fact
-from kgqa.verbalize.templates import filled
 
 # Answers as text: their source, verbalized evidence and runners-up.
 
@@ -103,10 +102,10 @@ def fact_sentence(head: str, relation: Relation, tail: str) -> str:
     if relation.sentence:
         return filled(relation.sentence, head, tail)
     words = relation.words or relation.label
-    if relation.name.endswith(_DEED) and not korean.is_korean(words):
-        return f"what people do with {with_article(head)}: {tail}"
     if korean.is_korean(words):
         return korean.verbalize_triple(head, relation.name, words, tail)
+    if relation.name.endswith(_DEED):
+        return f"what people do with {with_article(head)}: {tail}"
     if not is_worded(relation.name):
         return fact_in_words(head, words, tail)
     return shown_fact(head, relation.name, words, tail)

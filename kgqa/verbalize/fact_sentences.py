@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from kgqa.types import Triple
 from kgqa.verbalize.inflection import (
     PAST,
     gerund,
@@ -20,6 +21,8 @@ from kgqa.verbalize.inflection import (
     with_article,
 )
 
+SENSE = re.compile(r"\s*\([^)]*\)")
+"""A disambiguation in brackets after a label."""
 _AFTER_A_VERB = re.compile(
     r"(?:a|an|the|one's|your|my|some|something|someone|somebody|people|children|each|all|and|up|down|out|off|on|in|into|"
     r"at|to|for|over|under|away|back|with|from|by|around|across|through|together|well|fast|slowly|alone)$"
@@ -88,6 +91,33 @@ def as_type(label: str, lexicon: Lexicon | None = None) -> str:
     ('digging', 'hand tool')
     """
     return doing(label) if (lexicon or read_lexicon()).is_deed(label, False) else label
+
+
+def filled(sentence: str, head: str, tail: str) -> str:
+    """A verbalized fact, from a relation's sentence template and two labels.
+
+    >>> filled("„{A}“ benutzt man für „{B}“", "Kran (Maschine)", "heben")
+    '„Kran“ benutzt man für „heben“'
+    """
+    labels = {"A": SENSE.sub("", head) or head, "B": SENSE.sub("", tail) or tail}
+    return re.sub(r"\{([AB])\}", lambda slot: labels[slot[1]], sentence)
+
+
+def corpus_sentence(triple: Triple, choice: int = 0) -> str:
+    """A fact as a sentence of a pretraining corpus, by the `choice`-th template of its relation.
+
+    >>> corpus_sentence(Triple("trowel", "UsedFor", "digging"))
+    'Trowel is used for digging.'
+    """
+    templates = corpus_templates()[triple.relation]
+    sentence = templates[choice % len(templates)].format(head=triple.head, tail=triple.tail)
+    return sentence[0].upper() + sentence[1:]
+
+
+@lru_cache(maxsize=1)
+def corpus_templates() -> dict[str, list[str]]:
+    """Templates of each ConceptNet relation; uninformative relations (RelatedTo, FormOf) are left out."""
+    return tomllib.loads(Path(__file__).with_name("corpus_sentences.toml").read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,7 @@ from typing import Any
 
 from kgqa.settings import RELATIONS
 from kgqa.types import Relation
-from kgqa.verbalize.fact_sentences import relation_key
-from kgqa.verbalize.templates import SENSE
+from kgqa.verbalize.fact_sentences import SENSE, relation_key
 
 _HANGUL = re.compile("[가-힣]")
 FINALS, _NIEUN, RIEUL = 28, 4, 8

@@ -1,6 +1,7 @@
 import pytest
 
-from kgqa.verbalize.fact_sentences import verbalize_triple
+from kgqa.types import Triple
+from kgqa.verbalize.fact_sentences import corpus_sentence, corpus_templates, filled, verbalize_triple
 
 
 @pytest.mark.parametrize(
@@ -42,3 +43,14 @@ def test_facts_are_said_as_people_say_them(head: str, relation: str, tail: str, 
 
 def test_an_unknown_relation_is_said_in_its_own_words() -> None:
     assert verbalize_triple("smoker", "http://example.org/calms", "calms", "bees") == "smoker calms bees"
+
+
+@pytest.mark.parametrize("relation", sorted(corpus_templates()))
+def test_every_wording_says_head_and_tail(relation: str) -> None:
+    for choice in range(len(corpus_templates()[relation])):
+        output = corpus_sentence(Triple("xtrowel", relation, "ydig"), choice).lower()
+        assert "xtrowel" in output and "ydig" in output and output[-1] == "."
+
+
+def test_what_tells_a_label_from_another_is_not_said() -> None:
+    assert filled("{A} / {B}", "crane (machine)", "{A}") == "crane / {A}"

@@ -12,11 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from kgqa.graph.linking.linker import Linker
-from kgqa.graph.linking.normalize import STOP_WORDS, words
+from kgqa.graph.linking.normalize import STOP_WORDS, lemma, words
 from kgqa.models.collation.input_config import InputConfig
 from kgqa.qa.retrieve import Retriever
 from kgqa.types import Answer, Candidate, Edges, KnowledgeGraph, NodeRole, Question, Source, Subgraph
-from kgqa.verbalize.inflection import lemma
 
 MAX_FACTS = 200
 """Facts of a concept in each direction that are looked at."""

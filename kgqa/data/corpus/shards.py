@@ -22,7 +22,7 @@ from kgqa.data.corpus.tokenizer import CLS, SEP, save_tokenizer
 from kgqa.data.files import read_lines
 from kgqa.settings import write_whole
 from kgqa.types import InputError, Triple
-from kgqa.verbalize.templates import corpus_templates, verbalize
+from kgqa.verbalize.fact_sentences import corpus_sentence, corpus_templates
 
 Item = TypeVar("Item")
 Document = list[str]
@@ -402,7 +402,7 @@ def fact_documents(facts: Iterable[Triple], sentences: int = 6) -> Iterator[list
             draw.shuffle(groups[concept])
             for fact in groups[concept]:
                 head, tail = (side.replace(" ", JOINT) for side in (fact.head, fact.tail))
-                yield verbalize(Triple(head, fact.relation, tail), draw.randrange(12))
+                yield corpus_sentence(Triple(head, fact.relation, tail), draw.randrange(12))
 
     coming = fact_sentences()
     while document := list(islice(coming, sentences)):

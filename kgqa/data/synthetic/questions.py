@@ -269,7 +269,7 @@ class PassageWriter:
         return rng.choice(self.people)
 
 
-# Questions: one draw gives one example, or the two of a contrast pair.
+# Questions about passages, with answers.
 
 _TRIES = 40  # draws before a fact is given up: templates and leak checks reject many
 

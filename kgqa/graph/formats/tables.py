@@ -16,9 +16,8 @@ from kgqa.graph.formats.source_files import UNSTATED, Batch, Tally, batches, num
 from kgqa.graph.formats.tsv import columns_named, fact_of
 from kgqa.graph.formats.vocabulary import RDF
 from kgqa.graph.linking.label_keys import BOOLEAN, XSD, literal_name
-from kgqa.graph.linking.normalize import split_words
+from kgqa.graph.linking.normalize import lemma, split_words
 from kgqa.types import InputError, Label, Triple
-from kgqa.verbalize.inflection import lemma
 
 _TRUTHS = {spelt: truth for truth in ("true", "false") for spelt in (truth, truth.title(), truth.upper())}
 _TRUTHS |= {

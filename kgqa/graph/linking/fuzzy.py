@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgqa.graph.linking.linker import Linker
+from kgqa.graph.linking.normalize import is_known
 from kgqa.limits.cancellation import check_cancelled
 from kgqa.types import KnowledgeGraph, Mention
-from kgqa.verbalize.inflection import is_known
 
 _SIZE = 512
 _GRAMS = (2, 3, 4)

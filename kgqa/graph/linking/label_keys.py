@@ -15,11 +15,11 @@ from kgqa.graph.linking.normalize import (
     ARTICLES,
     STOP_WORDS,
     WORD,
+    lemma,
     local_name,
     split_words,
     words,
 )
-from kgqa.verbalize.inflection import lemma
 
 # Literals as people write them: plain numbers, dates in words, yes and no.
 

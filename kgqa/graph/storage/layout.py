@@ -22,11 +22,10 @@ from kgqa.graph.linking.label_keys import (
     plain_key,
     split_literal,
 )
-from kgqa.graph.linking.normalize import local_name, split_local_name
+from kgqa.graph.linking.normalize import is_known, local_name, split_local_name
 from kgqa.graph.relation_types import is_closed_world, types_by_name, types_by_values, types_by_vocabulary
 from kgqa.settings import write_whole
 from kgqa.types import Edges, InputError, Ints
-from kgqa.verbalize.inflection import is_known
 
 ARRAYS = {
     "edge_head": "<i4",  # (E,) facts in the order of heads, heaviest first within one

@@ -13,11 +13,18 @@ from typing import NamedTuple
 from kgqa.graph.formats.vocabulary import steps_of
 from kgqa.graph.linking.languages import dictionary
 from kgqa.graph.linking.linker import LEMMATIZED
-from kgqa.graph.linking.normalize import STOP_WORDS, has_japanese_analyser, japanese_words, split_local_name
+from kgqa.graph.linking.normalize import (
+    STOP_WORDS,
+    has_japanese_analyser,
+    is_known,
+    is_korean,
+    japanese_words,
+    lemma,
+    split_local_name,
+)
 from kgqa.settings import RELATIONS
 from kgqa.types import Relation
-from kgqa.verbalize.inflection import is_known, lemma, past, plural, third
-from kgqa.verbalize.korean import is_korean
+from kgqa.verbalize.inflection import past, plural, third
 
 _TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _ALIASES: dict[str, str] = _TABLE["alias"]

@@ -16,14 +16,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from kgqa.graph.linking.normalize import STOP_WORDS, words
+from kgqa.graph.linking.normalize import STOP_WORDS, lemma, words
 from kgqa.graph.relation_types import is_opposite, is_type_relation, is_vague
 from kgqa.limits.cancellation import cancellable, check_cancelled
 from kgqa.metrics import accepts, surface_key
 from kgqa.models.collation.input_config import InputConfig
 from kgqa.types import NO, YES, Example, Link, NodeRole, Question, Relation, Span, Subgraph
 from kgqa.verbalize.fact_sentences import verbalize_triple
-from kgqa.verbalize.inflection import lemma
 
 LONGER = 0.5
 """Factor of the score of paths of two facts."""

@@ -33,8 +33,8 @@ from kgqa.qa.logical_forms.similarity import Similarity
 from kgqa.qa.logical_forms.verbalize import Verbalizer
 from kgqa.settings import write_whole
 from kgqa.types import Example, InputError, Ints, KnowledgeGraph, Mention, Passage, Question, Span, Subgraph
+from kgqa.verbalize.fact_sentences import SENSE
 from kgqa.verbalize.korean import final_consonant, is_deed, with_particle
-from kgqa.verbalize.templates import SENSE
 
 # Questions from sentences that mention both ends of a fact, with one end masked: align, mask, select (AMS, Ye
 # et al., 2019, section 3).

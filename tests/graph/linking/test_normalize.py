@@ -20,6 +20,9 @@ from kgqa.graph.linking.normalize import (
     dictionary_form,
     given_names,
     has_analyser,
+    is_known,
+    is_korean,
+    lemma,
     morphemes,
     normalise,
     people,
@@ -28,8 +31,6 @@ from kgqa.graph.linking.normalize import (
     verb_bases,
     words,
 )
-from kgqa.verbalize.inflection import is_known, lemma
-from kgqa.verbalize.korean import is_korean
 
 
 def test_inflections_and_articles_fall_together() -> None:
