@@ -36,9 +36,9 @@ wheel: $(VENV)/.dev
 	  > "$$(build/venv/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/packages.pth"
 	build/venv/bin/pip uninstall --quiet --yes setuptools  # the old environment's is newer
 	build/venv/bin/pip install --quiet --no-deps --no-index --ignore-installed build/dist/kgqa-*.whl
-	cd build/dist && XDG_CACHE_HOME="$$PWD/cache" ../venv/bin/python -P $(CURDIR)/tests/ask_the_wheel.py kgqa-small
+	cd build/dist && XDG_CACHE_HOME="$$PWD/cache" ../venv/bin/python -P $(CURDIR)/tests/support/ask_the_wheel.py kgqa-small
 	build/venv/bin/pip install --quiet --no-index --find-links build/dist 'kgqa[base]'
-	cd build/dist && XDG_CACHE_HOME="$$PWD/cache" ../venv/bin/python -P $(CURDIR)/tests/ask_the_wheel.py kgqa-base
+	cd build/dist && XDG_CACHE_HOME="$$PWD/cache" ../venv/bin/python -P $(CURDIR)/tests/support/ask_the_wheel.py kgqa-base
 
 audit: $(VENV)/.dev
 	$(PYTHON) -m venv build/audit

@@ -2,7 +2,7 @@ import random
 from pathlib import Path
 
 import pytest
-from official_squad import official, official_threshold
+from support.official_squad import official, official_threshold
 
 from kgqa import metrics
 from kgqa.data.datasets.json_lines import read_examples

@@ -9,12 +9,15 @@ import shlex
 import socket
 import subprocess
 import sys
+import time
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 import typer.main
+from support import forked_kgqa
 
 from kgqa.cli.main import app
 from kgqa.data.datasets.json_lines import read_examples
@@ -102,22 +105,44 @@ def runs(name: str, kind: str, block: str) -> bool:
 RUN = {name: sum(runs(name, *block) for block in BLOCKS[name]) for name in TEXTS}
 
 
-@pytest.mark.parametrize("name", [name for name in TEXTS if RUN[name]])
-def test_every_block_does_what_it_says_in_an_empty_folder(name: str, tmp_path: Path) -> None:
-    pytest.importorskip("kiwipiepy")
-    shim = tmp_path / "bin" / "kgqa"
-    shim.parent.mkdir()
-    shim.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m kgqa "$@"\n')
+SHIM = """#!/bin/sh
+case "$1" in serve) exec {python} -m kgqa "$@" ;; esac  # which is killed
+exec {python} -IS {script} {socket} call "$@"
+"""
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """An environment in which `kgqa` is found, and answers without importing what has been imported before."""
+    folder = tmp_path_factory.mktemp("bin")
+    script, address, shim = str(forked_kgqa.__file__), folder / "socket", folder / "kgqa"
+    names = {"python": sys.executable, "script": script, "socket": str(address)}
+    shim.write_text(SHIM.format(**{name: shlex.quote(value) for name, value in names.items()}))
     shim.chmod(0o755)
-    here = tmp_path / "empty"
-    here.mkdir()
     environment = {
         **os.environ,
-        "PATH": f"{shim.parent}:{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "PATH": f"{folder}:{Path(sys.executable).parent}:{os.environ['PATH']}",
         "PYTHONPATH": str(ROOT),
         "NO_PROXY": "127.0.0.1",
         "COLUMNS": "150",
     }
+    command = [sys.executable, script, str(address)]
+    with subprocess.Popen(
+        command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+    ) as server:
+        while not address.exists():
+            assert server.poll() is None
+            time.sleep(0.1)
+        yield environment
+
+
+@pytest.mark.parametrize("name", [name for name in TEXTS if RUN[name]])
+def test_every_block_does_what_it_says_in_an_empty_folder(
+    name: str, environment: dict[str, str], tmp_path: Path
+) -> None:
+    pytest.importorskip("kiwipiepy")
+    here = tmp_path / "empty"
+    here.mkdir()
     port = free_port()
     blocks = BLOCKS[name]
     for number, (kind, block) in enumerate(blocks):
@@ -127,7 +152,7 @@ def test_every_block_does_what_it_says_in_an_empty_folder(name: str, tmp_path: P
             run_block(block.replace("8600", port), here, environment)
         else:
             done = subprocess.run(
-                [sys.executable, "-c", block], cwd=here, env=environment, capture_output=True, text=True
+                ["kgqa", "-c", block], cwd=here, env=environment, capture_output=True, text=True
             )
             assert blocks[number + 1][0] == "text"
             assert fits(blocks[number + 1][1], done.stdout), done.stdout + done.stderr

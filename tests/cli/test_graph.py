@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from sparql_server import serve
+from support.sparql_server import serve
 from typer.testing import CliRunner
 
 from kgqa.cli.graph import graph_app, print_json, print_table, show_manifest

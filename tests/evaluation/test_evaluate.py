@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from official_squad import official
+from support.official_squad import official
 
 from kgqa.data.datasets.load import load_dataset
 from kgqa.evaluation import (

@@ -101,8 +101,8 @@ def test_an_edit_does_not_change_how_the_graph_is_ranked(
 
 
 def test_over_an_endpoint() -> None:
-    from garden import GARDEN
-    from sparql_server import serve
+    from support.garden import GARDEN
+    from support.sparql_server import serve
 
     with serve(GARDEN) as server:
         base = SparqlGraph(server.url)

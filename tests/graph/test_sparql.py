@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from garden import GARDEN
-from sparql_server import Server, serve
+from support.garden import GARDEN
+from support.sparql_server import Server, serve
 
 from kgqa.graph.formats.sparql_client import authorisation
 from kgqa.graph.load import open_graph

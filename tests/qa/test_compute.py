@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from sparql_server import serve as served
+from support.sparql_server import serve as served
 
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.overlay import LabelledFact, OverlayGraph

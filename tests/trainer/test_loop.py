@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 import torch
-from forked import Child
 from safetensors.torch import load_file
+from support.forked import Child
 from torch import Tensor, nn
 from torch.nn.functional import dropout, mse_loss
 

@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from tab import CHROMIUM
+from support.tab import CHROMIUM
 
 from kgqa.settings import DEFAULT_READER, MODELS
 

@@ -7,7 +7,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tab import LANGUAGES, MARKS, PHONE, Form, ask_example, asked, at_each_width, is_said_in, settled, visit
+from support.tab import (
+    LANGUAGES,
+    MARKS,
+    PHONE,
+    Form,
+    ask_example,
+    asked,
+    at_each_width,
+    is_said_in,
+    settled,
+    visit,
+)
 
 from apps.examples import gallery_of
 from apps.texts import text

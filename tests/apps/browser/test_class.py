@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tab import MARKS, go_to, settled, visit
+from support.tab import MARKS, go_to, settled, visit
 
 pytestmark = MARKS
 TABLE = "name,keeps,lives in\nOdin,bees,Norland\nInga,goats,Sudland\nPer,hens,Norland\n"

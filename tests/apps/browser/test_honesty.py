@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tab import LANGUAGES, MARKS, Form, settled, visit
+from support.tab import LANGUAGES, MARKS, Form, settled, visit
 
 pytestmark = MARKS
 HARM = {

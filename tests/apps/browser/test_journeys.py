@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tab import (
+from support.tab import (
     DESK,
     FORMS,
     MARKS,

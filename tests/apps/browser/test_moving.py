@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tab import MARKS, asked, fits, go_to, gone, settled, violations, visit
+from support.tab import MARKS, asked, fits, go_to, gone, settled, violations, visit
 
 pytestmark = MARKS
 ENTER = """() => {

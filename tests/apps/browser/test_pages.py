@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tab import (
+from support.tab import (
     FORM,
     LANGUAGES,
     MARKS,

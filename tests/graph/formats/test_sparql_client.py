@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from garden import GARDEN
-from sparql_server import serve
+from support.garden import GARDEN
+from support.sparql_server import serve
 
 from kgqa.graph.formats.source_files import Tally
 from kgqa.graph.formats.sparql_client import Binding, Endpoint, iri, literal, read_endpoint

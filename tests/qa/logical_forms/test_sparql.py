@@ -8,7 +8,7 @@ import re
 
 import pyoxigraph as ox
 import pytest
-from sparql_server import serve
+from support.sparql_server import serve
 
 from kgqa.graph.sparql import SparqlGraph
 from kgqa.graph.storage.store import GraphStore

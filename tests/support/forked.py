@@ -6,7 +6,8 @@ import multiprocessing
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 
-AHEAD = ["accelerate", "kgqa.trainer.loop", "pytest", "safetensors.torch"]
+AHEAD = ["accelerate", "kgqa.trainer.loop", "pytest", "safetensors.torch", "torch._dynamo", "rich.progress"]
+"""The last two are what torch and the loop import at a first step: two seconds of work."""
 FORKING = multiprocessing.get_context("forkserver")
 FORKING.set_forkserver_preload(AHEAD)
 BEFORE = "import os, sys\nos.dup2(errors.fileno(), 2)\nos.environ.update(environment)\n"
