@@ -4,9 +4,9 @@ import pytest
 
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.load import open_graph
-from kgqa.qa.gloss import in_english
+from kgqa.qa.gloss import glossed, in_english
 from kgqa.qa.render import short_words
-from kgqa.types import Question, Relation
+from kgqa.types import Passage, Question, Relation
 from kgqa.verbalize.korean import (
     is_deed,
     korean_question,
@@ -88,6 +88,12 @@ def test_deeds_end_in_da(label, deed):
 def test_what_is_asked_of_a_fact_is_glossed(name: str, about: str, english: str) -> None:
     asked = korean_question(Relation(f"https://kgqa.org/relation/{name}", ""), about)
     assert in_english(Question(asked), Linker(open_graph("everyday")), "ko").text == english
+
+
+def test_a_long_passage_is_not_glossed() -> None:
+    linker, question = Linker(open_graph("everyday")), "땅을 무엇으로 팠니?"
+    short, long = (Question(question, passage=Passage("꽃을 심으려고 땅을 팠다. " * n)) for n in (1, 30))
+    assert glossed(short, linker, "ko") is not None and glossed(long, linker, "ko") is None
 
 
 def test_of_relations_without_a_question_nothing_is_asked() -> None:
