@@ -248,7 +248,7 @@ def schema(graph: GraphStore) -> None:
     columns = {
         say("relations"): [row["label"] for row in rows],
         say("relation_words"): [row["words"] or row["label"] for row in rows],
-        say("relation_means"): [meaning_in_words(row) for row in rows],
+        say("relation_types"): [type_in_words(row) for row in rows],
         say("count"): [row["count"] for row in rows],
         "IRI": [row["name"] for row in rows],
     }
@@ -256,10 +256,10 @@ def schema(graph: GraphStore) -> None:
     st.dataframe(told, hide_index=True, height=min(38 + 35 * len(rows), 300))
 
 
-def meaning_in_words(row: dict[str, Any]) -> str:
+def type_in_words(row: dict[str, Any]) -> str:
     """The relation type in words, with the unit of its values."""
-    meanings = [say(f"means_{RelationType(name).name.lower()}") for name in row.get("means", ())]
-    return ", ".join(filter(None, [*meanings, row.get("unit", "")]))
+    types = [say(f"relation_type_{RelationType(name).name.lower()}") for name in row.get("types", ())]
+    return ", ".join(filter(None, [*types, row.get("unit", "")]))
 
 
 def search(graph: GraphStore) -> None:

@@ -249,7 +249,7 @@ def corrupted(opened: Lens, sentence: str) -> None:
         st.info(plain(say("no_discriminator")))
         each_word(opened, text)
         return
-    st.markdown(f"**{say('verdict')}**")
+    st.markdown(f"**{say('discriminator')}**")
     st.html(bars((word, p, say("replaced", percent=f"{p:.0%}")) for word, p in judged))
 
 

@@ -12,7 +12,7 @@ import typer
 
 from kgqa.cli.options import (
     AsJson,
-    ChoiceScore,
+    ChoiceScoreOption,
     Device,
     ExampleFile,
     Graph,
@@ -135,7 +135,7 @@ def ask(
     no_answer_threshold: NoAnswerThreshold = None,
     shots: Shots = 0,
     example_file: ExampleFile = None,
-    choice_score: ChoiceScore = "token",
+    choice_score: ChoiceScoreOption = "token",
     form: Annotated[
         str, typer.Option(help='Execute a logical form instead of a question: (COUNT (CLASS "film")).')
     ] = "",
@@ -199,9 +199,9 @@ def ask(
     )
     answer = answerer.shown(answerer.answer(asked))
     if as_json:
-        print_json(answer, full)
+        print_answer_json(answer, full)
     else:
-        show(answer, caution, answerer.language_of(asked))
+        print_answer(answer, caution, answerer.language_of(asked))
 
 
 def ask_form(form: str, graph: str, as_json: bool, full: bool) -> None:
@@ -215,12 +215,12 @@ def ask_form(form: str, graph: str, as_json: bool, full: bool) -> None:
 
     answer = execute_form(form, open_graph(graph))
     if as_json:
-        print_json(answer, full)
+        print_answer_json(answer, full)
     else:
-        show(answer, 0.0)
+        print_answer(answer, 0.0)
 
 
-def print_json(answer: Answer, full: bool) -> None:
+def print_answer_json(answer: Answer, full: bool) -> None:
     """Print an answer as JSON, with `full` all of it."""
     from kgqa.qa.render import response_json
 
@@ -262,7 +262,7 @@ def ask_server(
     paths = [*answer.evidence.paths, *(item.path for item in answer.items)]
     rows = [*body["evidence"]["paths"], *(item["path"] for item in body["items"])]
     sentences_of = {path: row["sentences"] for path, row in zip(paths, rows, strict=True) if path}
-    show(
+    print_answer(
         answer,
         caution,
         question_language(question.text, question.passage_text),
@@ -298,7 +298,9 @@ def read_passage(passage: str) -> str:
 Sentences = Callable[[Evidence, EvidencePath], list[str]]
 
 
-def show(answer: Answer, caution: float, language: str = "en", sentences: Sentences | None = None) -> None:
+def print_answer(
+    answer: Answer, caution: float, language: str = "en", sentences: Sentences | None = None
+) -> None:
     """Print an answer with its confidence, evidence and runners-up.
 
     `sentences` verbalizes a path, by default in this process.
@@ -310,7 +312,7 @@ def show(answer: Answer, caution: float, language: str = "en", sentences: Senten
     from kgqa.language.care import turn_to
     from kgqa.qa import render as words
 
-    console, said = Console(), partial(wording.said, language)
+    console, said = Console(), partial(wording.answer_phrase, language)
 
     def say(text: str, style: str = "") -> None:
         console.print(Text(printable(text), style=style))

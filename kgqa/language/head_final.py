@@ -148,7 +148,7 @@ def _in_tense(clause: _Clause, verb: Sequence[Word] | None = None, own: Sequence
     return [first._replace(text=f"{inflected} {rest}".strip()), *others]
 
 
-class _Writer:
+class _SentenceWriter:
     """Goes through the morphemes of a text, and writes its sentences."""
 
     def __init__(
@@ -360,7 +360,9 @@ def in_english_order(
     """
     is_japanese = language == "ja"
     found = _japanese(text, mentions, table) if is_japanese else morphemes(text)
-    return _Writer(found, table, asking, unknown or romanise, "" if is_japanese else "다").write(mentions)
+    return _SentenceWriter(found, table, asking, unknown or romanise, "" if is_japanese else "다").write(
+        mentions
+    )
 
 
 _NAME, _WHO, _WHICH = "花子", "誰", "どの"

@@ -25,7 +25,7 @@ from kgqa.models.collation.rows import padded
 from kgqa.models.devices import cast_linear_layers, find_precision, matmul_precision
 from kgqa.models.encoders.bert import open_encoder
 from kgqa.models.pretrained import FACT_ENCODER_CARD, check_regular, check_sums, checksum
-from kgqa.settings import FACT_ENCODER, GET_BASE, INDEXES, cache_folder, find_encoder, tell_once
+from kgqa.settings import FACT_ENCODER, GET_BASE, INDEXES, cache_folder, find_encoder, warn_once
 from kgqa.types import Edges, InputError, KnowledgeGraph, first_line
 from kgqa.verbalize import fact_sentences, inflection
 from kgqa.verbalize.fact_sentences import verbalize_triple
@@ -132,7 +132,7 @@ def open_fact_encoder(name: str) -> FactEncoder | None:
     except InputError:
         if name != FACT_ENCODER:
             raise
-        tell_once(f"{FACT_ENCODER} is not installed: facts are retrieved by entity linking alone; {GET_BASE}")
+        warn_once(f"{FACT_ENCODER} is not installed: facts are retrieved by entity linking alone; {GET_BASE}")
         return None
     return FactEncoder.load(name)
 

@@ -74,7 +74,7 @@ def korean_relation(relation: Relation) -> Relation:
     return Relation(relation.name, label or relation.label, words or relation.words)
 
 
-def verbalize_triple(head: str, relation: str, words: str, tail: str) -> str:
+def verbalize_korean_triple(head: str, relation: str, words: str, tail: str) -> str:
     """A fact as a Korean sentence without a full stop.
 
     Args:

@@ -136,7 +136,7 @@ def literal(text: str, language: str = "") -> str:
     return f'"{quoted}"' + (f"@{language}" if re.fullmatch(r"[A-Za-z]+(-[A-Za-z0-9]+)*", language) else "")
 
 
-def term(name: str) -> str | None:
+def sparql_term(name: str) -> str | None:
     """SPARQL term of an entity: its IRI or literal; None for a blank node or an invalid IRI.
 
     >>> term('"8"^^<http://x/n>'), term("http://x/a"), term("_:b1")

@@ -190,7 +190,7 @@ def test_nonsense_is_told_to_be_none_of_its_words(open_page: Callable[[str], Any
 
 def test_a_language_that_is_not_read_is_told(open_page: Callable[[str], Any], small_app: Path) -> None:
     """A reader of English alone reads German over a closed-world graph only, word for word in English."""
-    declared = "<https://kgqa.org/ontology#complete> false ."
+    declared = "<https://kgqa.org/ontology#closedWorld> false ."
     small_app.write_text(f"{small_app.read_text('utf-8')}\nex:graph {declared}\n", encoding="utf-8")
     page = open_page("ask")
     page.session_state["caution"] = 0.01  # however sure the reader is
@@ -240,14 +240,14 @@ def test_the_history_says_an_answer_as_it_stands_above(open_page: Callable[[str]
 
 def test_nothing_is_computed_twice(open_page: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch) -> None:
     steps: list[str] = []
-    run = answerer_module.run
+    run = answerer_module.run_steps
 
     def counted(listed: Any, states: Any, watch: Any = None) -> Any:
         steps.extend(stage.name for stage in listed)
         return run(listed, states, watch)
 
     page = open_page("ask").run()
-    monkeypatch.setattr(answerer_module, "run", counted)
+    monkeypatch.setattr(answerer_module, "run_steps", counted)
     page.button(key="example0").click().run()
     assert not page.exception and not steps  # the first screen shows it already
     page.button(key="example2").click().run()
