@@ -26,8 +26,8 @@ from apps.resources import (
     is_dark,
     language,
     relation_words,
-    said,
     say,
+    shown_answer,
 )
 from apps.tables import is_right
 from apps.views.ask import fill
@@ -178,7 +178,9 @@ def coverage(graph: GraphStore) -> None:
     wrong = [(q, gold, answer) for q, gold, answer in found if not covers(answer, gold)]
     st.markdown(plain(say("tested", right=len(found) - len(wrong), count=len(found))))
     if wrong:
-        st.html(listed(f"{q} {said(answer)} ({say('accepted')}: {gold})" for q, gold, answer in wrong))
+        st.html(
+            listed(f"{q} {shown_answer(answer)} ({say('accepted')}: {gold})" for q, gold, answer in wrong)
+        )
 
 
 def covers(answer: Answer, gold: str) -> bool:

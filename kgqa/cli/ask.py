@@ -312,7 +312,7 @@ def print_answer(
     from kgqa.language.care import turn_to
     from kgqa.qa import render as words
 
-    console, said = Console(), partial(wording.answer_phrase, language)
+    console, phrase = Console(), partial(wording.answer_phrase, language)
 
     def say(text: str, style: str = "") -> None:
         console.print(Text(printable(text), style=style))
@@ -321,29 +321,30 @@ def print_answer(
         say(turn_to(answer.question, answer.harm), "bold")
         return
     sentences = sentences or words.path_sentences
-    output = words.in_full(answer) or said("no_answer")
+    output = words.in_full(answer) or phrase("no_answer")
     if words.is_guess(answer, caution) and (guess := words.perhaps(answer)):
-        output = f"{said('perhaps')} {guess}"
+        output = f"{phrase('perhaps')} {guess}"
     say(output, "bold")
     reader = f", {answer.model}" * (answer.model == MULTILINGUAL)
     say(
-        f"{words.source_words(answer, language)}, {said('confidence')} {answer.confidence:.0%}{reader}", "dim"
+        f"{words.source_words(answer, language)}, {phrase('confidence')} {answer.confidence:.0%}{reader}",
+        "dim",
     )
     if answer.evidence.interpretation is not None:
-        begin = said("because" if words.is_computed(answer) else "read_as")
+        begin = phrase("because" if words.is_computed(answer) else "read_as")
         say(f"{begin} {answer.evidence.interpretation.phrase}", "dim")
     if answer.evidence.near is not None:
         near = answer.evidence.near
-        say(f"{said('near')} {near.phrase}: {near.result}", "dim")
+        say(f"{phrase('near')} {near.phrase}: {near.result}", "dim")
     if answer.items:
-        say(f"{len(answer.items)}{said('things')}")
+        say(f"{len(answer.items)}{phrase('things')}")
         for item in answer.items:
             facts = sentences(answer.evidence, item.path) if item.path else []
             say(f"  {item.text}{': ' * bool(facts)}{'; '.join(facts)}")
     elif answer.evidence.paths:
         facts = sentences(answer.evidence, answer.evidence.paths[0])
-        begin = said("because" if words.is_decided_by_facts(answer) else "fits")
+        begin = phrase("because" if words.is_decided_by_facts(answer) else "fits")
         say(f"{begin} {'; '.join(facts)}")
     others = [f"{c.text} ({c.score:.0%})" for c in words.likely_runners_up(answer)[:3]]
     if others:
-        say(f"{said('or')} {', '.join(others)}", "dim")
+        say(f"{phrase('or')} {', '.join(others)}", "dim")

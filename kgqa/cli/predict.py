@@ -550,13 +550,14 @@ def classify_file(
         InputError: a row cannot be used, the folder contains no classifier, or the output exists already.
     """
     from kgqa.data.datasets.labelled import as_labelled
-    from kgqa.data.files import rows_of
+    from kgqa.data.files import read_json_lines
     from kgqa.models.classifiers import Classifier
 
     output_file(target, overwrite, source)
     classifier = Classifier(folder, device)
     given = [
-        (row, as_labelled(classifier.kind, row, f"{source}:{number}")) for number, row in rows_of(source)
+        (row, as_labelled(classifier.kind, row, f"{source}:{number}"))
+        for number, row in read_json_lines(source)
     ]
     with replacing(target, overwrite) as part, part.open("w", encoding="utf-8") as out:
         for at in range(0, len(given), batch):

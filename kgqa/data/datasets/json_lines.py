@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from kgqa.data.files import encoding_of, rows_of
+from kgqa.data.files import encoding_of, read_json_lines
 from kgqa.limits.sandbox import SandboxLimits, run_sandboxed
 from kgqa.renamed import current_row
 from kgqa.types import Example, InputError, Passage, Question, Source, Span, first_line
@@ -33,7 +33,7 @@ def read_examples(path: Path) -> Iterator[Example]:
     whether it comes from the passage or from knowledge. An optional `"kind"` is kept, and so is `"same"`, the name
     shared by all paraphrases of one question. A line without an id gets its line number.
     """
-    for number, row in rows_of(path):
+    for number, row in read_json_lines(path):
         example = example_of(row, f"{path}:{number}", str(number))
         yield replace(example, same=str(row["same"])) if row.get("same") else example
 

@@ -14,7 +14,7 @@ from types import FunctionType
 from typing import Any
 
 from kgqa.data.datasets.json_lines import NOBODY_KNOWS, example_of, read_examples, read_table
-from kgqa.data.files import read_lines, read_text, rows_of
+from kgqa.data.files import read_lines, read_text, read_json_lines
 from kgqa.plugins import imported
 from kgqa.renamed import current_row
 from kgqa.settings import data_folder
@@ -297,7 +297,7 @@ def _qasc(number: int, row: Row) -> Example:
 def _piqa(name: str, data: Path) -> Iterator[Example]:
     """PIQA (Bisk et al., 2020), whose labels are in a separate file."""
     path, labels = find_data_file(data, f"piqa/{name}.jsonl"), find_data_file(data, f"piqa/{name}-labels.lst")
-    for (number, row), label in zip(rows_of(path), read_lines(labels), strict=True):
+    for (number, row), label in zip(read_json_lines(path), read_lines(labels), strict=True):
         choices = (row["sol1"], row["sol2"])
         yield Example(Question(row["goal"], choices, None, str(number)), choice=int(label))
 
@@ -340,7 +340,7 @@ def each_row(make: Make | str, path: Path) -> Iterator[Example]:
     function `package.module:NAME`) leaves out."""
     made: Make = imported("question set", make, FunctionType) if isinstance(make, str) else make
     kind = path.name.removesuffix(".zst").rpartition(".")[2]
-    rows: Iterable[tuple[int, Row]] = rows_of(path)
+    rows: Iterable[tuple[int, Row]] = read_json_lines(path)
     if kind in ("csv", "tsv"):
         tabs: Any = {"delimiter": "\t", "quoting": csv.QUOTE_NONE} if kind == "tsv" else {}
         rows = enumerate(csv.DictReader(read_lines(path), **tabs))

@@ -11,7 +11,7 @@ import streamlit as st
 from apps.memory import FIELDS
 from apps.views import ask, voting, what_if
 from apps.views.answer import sureness
-from apps.views.ask import link_of, told_apart
+from apps.views.ask import history_line, link_of
 from kgqa.data.datasets.json_lines import read_examples
 from kgqa.qa import answerer as answerer_module
 from kgqa.qa.render import remove_answer
@@ -223,10 +223,10 @@ def test_the_history_tells_questions_apart() -> None:
     values = ("I plant.", "With what?", "", "", "trowel", "trowel", "0.9")
     entry = dict(zip(FIELDS, values, strict=True))
     other = entry | {"passage": "I build.", "answer": ""}
-    assert told_apart(entry, [entry]) == "With what? → trowel"
-    assert told_apart(entry, [entry, other]).startswith("I plant. … ")
+    assert history_line(entry, [entry]) == "With what? → trowel"
+    assert history_line(entry, [entry, other]).startswith("I plant. … ")
     unsure = entry | {"confidence": "0.15"}
-    assert told_apart(unsure, [unsure]) == "With what? → I don't know; perhaps trowel"
+    assert history_line(unsure, [unsure]) == "With what? → I don't know; perhaps trowel"
 
 
 def test_the_history_says_an_answer_as_it_stands_above(open_page: Callable[[str], Any]) -> None:
@@ -235,7 +235,7 @@ def test_the_history_says_an_answer_as_it_stands_above(open_page: Callable[[str]
     page.button(key="example0").click().run()
     (entry,) = page.session_state["history"]
     assert "Perhaps: " in html_of(page)
-    assert "I don't know; perhaps" in told_apart(entry | {"confidence": "0.1", "perhaps": "ladle"}, [])
+    assert "I don't know; perhaps" in history_line(entry | {"confidence": "0.1", "perhaps": "ladle"}, [])
 
 
 def test_nothing_is_computed_twice(open_page: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch) -> None:
