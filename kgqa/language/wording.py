@@ -22,7 +22,7 @@ from kgqa.verbalize.korean import korean_relation
 def answer_phrase(language: str, key: str) -> str:
     """A phrase used in answers, by its key; in English if the language has none.
 
-    >>> said("de", "yes"), said("xx", "yes")
+    >>> answer_phrase("de", "yes"), answer_phrase("xx", "yes")
     ('ja', 'yes')
     """
     found: str = table(language)["said"].get(key) or table(ENGLISH)["said"][key]

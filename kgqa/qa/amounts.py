@@ -277,7 +277,7 @@ def formula(expression: Expression) -> str:
 
     >>> from fractions import Fraction
     >>> three, four = Quantity(Fraction(3)), Quantity(Fraction(4), MONEY, "euro")
-    >>> formula(Expression((Step(0, 1, 3),), (three, four, four), 0.0))
+    >>> formula(Expression((Operation(0, 1, 3),), (three, four, four), 0.0))
     '3 × 4'
     """
     given = len(expression.quantities) - len(expression.steps)

@@ -443,7 +443,7 @@ def compared(question: str, passage: str, spans: Sequence[Candidate] = ()) -> Co
     them.
 
     >>> compared("Is Rik older than Ada?", "Ada was born in 1985 and Rik in 1990.")
-    Result(text='no', span=Span(start=0, end=37), reason='1990 > 1985')
+    ComparedAnswer(text='no', span=Span(start=0, end=37), reason='1990 > 1985')
     """
     asked = comparison_of(question)
     if asked is None:

@@ -82,7 +82,7 @@ def verbalize_korean_triple(head: str, relation: str, words: str, tail: str) -> 
         relation: the relation's name, an IRI or plain; its last part selects the template.
         words: the relation in words, for relations of any other graph.
 
-    >>> verbalize_triple("꽃을 심다", "https://kgqa.org/relation/HasInstrument", "", "모종삽")
+    >>> verbalize_korean_triple("꽃을 심다", "https://kgqa.org/relation/HasInstrument", "", "모종삽")
     '꽃을 심는 일은 모종삽으로 한다'
     """
     template = _templates().get(relation_key(relation))

@@ -14,7 +14,7 @@ from types import FunctionType
 from typing import Any
 
 from kgqa.data.datasets.json_lines import NOBODY_KNOWS, example_of, read_examples, read_table
-from kgqa.data.files import read_lines, read_text, read_json_lines
+from kgqa.data.files import read_json_lines, read_lines, read_text
 from kgqa.plugins import imported
 from kgqa.renamed import current_row
 from kgqa.settings import data_folder

@@ -139,7 +139,7 @@ def literal(text: str, language: str = "") -> str:
 def sparql_term(name: str) -> str | None:
     """SPARQL term of an entity: its IRI or literal; None for a blank node or an invalid IRI.
 
-    >>> term('"8"^^<http://x/n>'), term("http://x/a"), term("_:b1")
+    >>> sparql_term('"8"^^<http://x/n>'), sparql_term("http://x/a"), sparql_term("_:b1")
     ('"8"^^<http://x/n>', '<http://x/a>', None)
     """
     if not name.startswith('"'):

@@ -142,7 +142,7 @@ def read_things(
 def table_class(title: str) -> str:
     """Class of the entities in a table, from its name in the singular.
 
-    >>> kind_of("people"), kind_of("hr_employees-2024"), kind_of("Sheet1")
+    >>> table_class("people"), table_class("hr_employees-2024"), table_class("Sheet1")
     ('person', 'hr employee', '')
     """
     title_words = [word for word in split_words(title).lower().split() if word.isalpha()]
