@@ -229,7 +229,7 @@ def test_forms_that_are_not_known_are_refused_before_anything_is_read(
     (tmp_path / "q.docx").write_bytes(b"PK")
     for source, target in (("q.docx", "a.jsonl"), ("q.jsonl", "a.csv"), ("q.jsonl", "a.xlsx")):
         with pytest.raises(InputError, match="the name must end in one of"):
-            predicting.predict(
+            predicting.predict_file(
                 tmp_path / source, tmp_path / target, predicting.PredictionRun("everyday", "kgqa-small", 1)
             )
     monkeypatch.setattr(predicting.importlib.util, "find_spec", lambda _: None)
