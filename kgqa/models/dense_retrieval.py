@@ -187,7 +187,7 @@ def index_file(graph: GraphStore, encoder: FactEncoder) -> Path:
     if found := next((path for path in (INDEXES / name, cached) if path.is_file()), None):
         return found
     for earlier in sorted(INDEXES.glob(f"{name.removesuffix(f'-{build_code()}.faiss')}-*.faiss")):
-        tell_once(
+        warn_once(
             f"{earlier.name}: this index of facts was built by other code or from another wording and is used all the "
             "same; `kgqa graph index GRAPH` builds it anew, which takes minutes"
         )
