@@ -259,7 +259,7 @@ def trusted_modules() -> set[str]:
     """Modules from which a checkpoint's card may import a reasoner: KGQA_REASONERS, comma-separated (deprecated)."""
     names = {name.strip() for name in setting("KGQA_REASONERS").split(",")} - {""}
     if names:
-        tell_once("KGQA_REASONERS is deprecated; use an entry point of kgqa.reasoners (docs/extend.md)")
+        warn_once("KGQA_REASONERS is deprecated; use an entry point of kgqa.reasoners (docs/extend.md)")
     return names
 
 
