@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from kgqa.data.files import read_lines, read_text, read_json_lines
+from kgqa.data.files import read_json_lines, read_lines, read_text
 from kgqa.types import InputError
 
 

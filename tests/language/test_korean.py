@@ -7,7 +7,7 @@ import pytest
 from kgqa.graph.formats.source_files import Label
 from kgqa.graph.overlay import OverlayGraph
 from kgqa.graph.storage.store import GraphStore
-from kgqa.language.wording import yes_no_words, with_yes_no_words, without_particles
+from kgqa.language.wording import with_yes_no_words, without_particles, yes_no_words
 from kgqa.qa.gloss import answered_in, labels_in
 from kgqa.types import (
     Answer,

@@ -37,7 +37,9 @@ def question_sets(root: Path = ROOT) -> dict[Path, str]:
             beside = (
                 other for other in sorted(path.parent.glob(f"{path.stem}.*")) if other.suffix in SUFFIXES
             )
-            if (graph := str(next(beside, default))) and any("question" in row for _, row in read_json_lines(path)):
+            if (graph := str(next(beside, default))) and any(
+                "question" in row for _, row in read_json_lines(path)
+            ):
                 found[path] = graph
     return found
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeGuard
 
 from kgqa.data.datasets.load import DATASETS, find_data_file
-from kgqa.data.files import read_lines, read_json_lines
+from kgqa.data.files import read_json_lines, read_lines
 from kgqa.types import InputError
 
 TaskType = Literal["sentence", "pair", "tagging", "ending"]

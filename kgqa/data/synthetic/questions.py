@@ -171,7 +171,9 @@ class PassageWriter:
             spoken = self.generic_verbs[verb]["asked"]
             asked = self.asked(person, around, rng)
             extra = {"v": verb, "ved0": past(verb), "o": spoken}
-            question = fill(choose_alternatives(rng.choice(group.wording["generic"]), rng), slots | asked | extra)
+            question = fill(
+                choose_alternatives(rng.choice(group.wording["generic"]), rng), slots | asked | extra
+            )
         else:
             question = self.question(group, tense, slots, person, around, rng, paired or kind == "noun")
             if not question:
@@ -488,7 +490,8 @@ class _Maker(PassageWriter):
         if not any(slots["x"] in sentence for sentence in sentences):
             sentences.append(fill("{s} had {ax} too.", slots))
         question = fill(
-            choose_alternatives(rng.choice(topic["questions"]), rng), slots | self.asked(person, sentences, rng)
+            choose_alternatives(rng.choice(topic["questions"]), rng),
+            slots | self.asked(person, sentences, rng),
         )
         return self._with_spans(identity, group.name, sentences, question)
 

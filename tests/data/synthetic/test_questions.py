@@ -9,7 +9,7 @@ import pytest
 
 from kgqa.data.synthetic import questions
 from kgqa.data.synthetic.facts import Facts, QuestionGroup, find_groups, read_generic_verbs, read_templates
-from kgqa.data.synthetic.questions import SHE, I, Person, event_forms, choose_alternatives, fill, needs
+from kgqa.data.synthetic.questions import SHE, I, Person, choose_alternatives, event_forms, fill, needs
 from kgqa.types import Edges, InputError, Ints, Relation, Source
 
 FACTS = """
