@@ -16,7 +16,7 @@ from kgqa.graph.retrieval.ablation import Ablation
 from kgqa.language.care import harm_of
 from kgqa.language.detect import ENGLISH, KOREAN, question_language
 from kgqa.language.overlap import content
-from kgqa.language.wording import relation_in, verdicts, with_verdicts, without_particles
+from kgqa.language.wording import relation_in, with_yes_no_words, without_particles, yes_no_words
 from kgqa.limits.cancellation import check_cancelled
 from kgqa.models.dense_retrieval import open_fact_encoder
 from kgqa.models.language_model import open_relevance
@@ -465,7 +465,7 @@ class Answerer:
                 answer = answered_in(replace(answer, question=question), self.graph, language)
             if language == KOREAN:
                 answer = without_particles(replace(answer, question=question))
-            answers.append(with_verdicts(answer, verdicts(language)))
+            answers.append(with_yes_no_words(answer, yes_no_words(language)))
         return answers
 
 
