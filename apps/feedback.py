@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from kgqa.renamed import current_row
 from kgqa.types import NO, YES, Answer, InputError
 
 MAX_NOTE = 500
@@ -29,7 +30,7 @@ def opinion(answer: Answer, good: bool, note: str = "", right: str = "") -> dict
     if note.strip():
         row["note"] = note.strip()[:MAX_NOTE]
     if good and answer.text in (YES, NO) and question.passage and not question.choices:
-        row["verdict"] = answer.text == YES
+        row["yes_no"] = answer.text == YES
     elif good:
         row["answers"] = [answer.text] if answer.text else []
     elif right:
@@ -65,5 +66,5 @@ def _is_ours(file: Path) -> bool:
 
 def training_lines(rows: Iterable[dict[str, Any]]) -> str:
     """The rows with a known right answer, as JSON lines for `kgqa train`."""
-    kept = (row for row in rows if "answers" in row or "verdict" in row)
+    kept = (row for row in rows if "answers" in row or "yes_no" in current_row(row))
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in kept)

@@ -6,7 +6,7 @@ import re
 
 from kgqa.graph.linking.normalize import people
 from kgqa.graph.relation_types import RelationType, is_type_relation, is_vague, relation_types
-from kgqa.graph.suggested_questions import is_date
+from kgqa.graph.suggested_questions import is_date_literal
 from kgqa.language.detect import ENGLISH, KOREAN, question_language
 from kgqa.language.values import with_unit
 from kgqa.qa.evidence import answer_nodes
@@ -14,7 +14,7 @@ from kgqa.types import NO, YES, Answer, Relation
 from kgqa.verbalize.fact_sentences import as_type
 from kgqa.verbalize.inflection import with_article
 from kgqa.verbalize.korean import korean_question
-from kgqa.verbalize.questions import Wording, relation_question
+from kgqa.verbalize.questions import QuestionWording, relation_question
 
 COUNT = 3
 _NEGATIVE = re.compile(r"\b(?:no|not|cannot)\b")
@@ -22,7 +22,7 @@ PERIODS = frozenset({"year", "month", "week", "day", "percent", "%"})
 """Words at the end of a relation's label that look like units but are part of it: a birth year."""
 
 
-def follow_ups(answer: Answer, wording: Wording, count: int = COUNT) -> list[str]:
+def follow_ups(answer: Answer, wording: QuestionWording, count: int = COUNT) -> list[str]:
     """At most `count` questions that are answered by facts of the subgraph, first about the answer, then about the
     runners-up; none from the facts that led to the answer, none that asks the same again, and none of or for what many
     things are (wet, huge).
@@ -50,7 +50,7 @@ def follow_ups(answer: Answer, wording: Wording, count: int = COUNT) -> list[str
             continue
         if _NEGATIVE.search(relation.words or relation.label):  # what a thing is not is endless
             continue
-        asked = wording(relation, graph.labels[head], is_date(name), bool(people(label)))
+        asked = wording(relation, graph.labels[head], is_date_literal(name), bool(people(label)))
         if asked not in ("", answer.question.text, *found.values()):
             found[head, number] = asked
         if len(found) == count:
@@ -58,7 +58,7 @@ def follow_ups(answer: Answer, wording: Wording, count: int = COUNT) -> list[str
     return list(found.values())
 
 
-def wording(language: str) -> Wording:
+def wording(language: str) -> QuestionWording:
     """The function that words questions for facts in a language."""
     return in_korean if language == KOREAN else in_english
 

@@ -146,7 +146,7 @@ def in_words(text: str, guess: str, confidence: float) -> str:
     return spoken(text) if text else say("no_answer")
 
 
-def said(answer: Answer) -> str:
+def shown_answer(answer: Answer) -> str:
     """The same for an `Answer`."""
     return in_words(in_full(answer), perhaps(answer), shown_confidence(answer))
 

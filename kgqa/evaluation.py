@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from kgqa.graph.linking.normalize import STOP_WORDS, lemma, normalise
-from kgqa.language.wording import verdicts, with_verdicts
+from kgqa.language.wording import with_yes_no_words, yes_no_words
 from kgqa.metrics import best_threshold, f1, is_correct, pair_accuracy, score_answers, squad_normalise
 from kgqa.models.collation.collate import gold_source
 from kgqa.models.pretrained import write_card
@@ -178,10 +178,10 @@ def answer_all(
     return [found[i] for i in range(len(examples))]
 
 
-def in_english(answer: Answer) -> Answer:
+def with_english_yes_no(answer: Answer) -> Answer:
     """An answer with yes and no in English, as in the data sets."""
-    known = {text: verdict for language in LANGUAGES for verdict, text in verdicts(language).items()}
-    return with_verdicts(answer, known)
+    known = {text: english for language in LANGUAGES for english, text in yes_no_words(language).items()}
+    return with_yes_no_words(answer, known)
 
 
 def evaluate(
@@ -204,7 +204,7 @@ def evaluate(
     """
     close = None if near is None else {pair.measured for pair in near_duplicates(examples, near)}
     started = time.perf_counter()
-    answers = [in_english(answer) for answer in answer_all(answer_many, examples)]
+    answers = [with_english_yes_no(answer) for answer in answer_all(answer_many, examples)]
     elapsed = time.perf_counter() - started
     figures = score_answers(examples, answers, normalise=normalise)
     pairs, right = [_pair(example) for example in examples], _right(examples, answers)
@@ -217,7 +217,7 @@ def evaluate(
             if chosen:
                 figures[f"exact_match_{name}"] = float(np.mean([right[n] for n in chosen]))
     if whole is not None:
-        better = _right(examples, [in_english(answer) for answer in answer_all(whole, examples)])
+        better = _right(examples, [with_english_yes_no(answer) for answer in answer_all(whole, examples)])
         known = [n for n, example in enumerate(examples) if example.source == "knowledge"]
         for name, rows in (("", list(range(len(examples)))), ("knowledge_", known)):
             if len(rows) > 1:
@@ -331,7 +331,7 @@ def _fit(
     scores = torch.stack(answer_all(gates, asked))  # (Q, C)
     fitted = fit_answer_type(scores, torch.tensor([gold_source(e) for e in asked]))
     answer_type.calibrate(*fitted)
-    return fitted, [in_english(answer) for answer in answer_all(answerer.answer_many, examples)]
+    return fitted, [with_english_yes_no(answer) for answer in answer_all(answerer.answer_many, examples)]
 
 
 def fit_answer_type(scores: Tensor, right: Tensor) -> tuple[float, tuple[float, ...]]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
 
-Item = TypeVar("Item")
+T = TypeVar("T")
 DRAWN_EVERY_S = 0.1
 
 
@@ -32,7 +32,7 @@ def _terminal() -> Console:
     return Console(stderr=True)
 
 
-def track(items: Iterable[Item], text: str, total: int | None = None) -> Iterator[Item]:
+def track(items: Iterable[T], text: str, total: int | None = None) -> Iterator[T]:
     """Iterate over items with a progress bar on standard error; `total` is their number, if they have no length.
 
     The bar is drawn between items. rich's own `track` draws in a thread and joins it at the end; if the iterator is

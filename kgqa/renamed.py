@@ -22,13 +22,18 @@ KEYS = {
     "gate": "answer_type",
     "decision.none_above": "no_answer_threshold",
     "decision.without_facts": "graph_free_weight",
+    "decision.calibration.verdict": "yes_no",
     "forms.unsaid": "no_form_bias",
 }
 """Keys of recipes and `reader.json`: old dotted name (lists are skipped), and new name."""
 _WORD_VECTORS = "readers no longer read word vectors; leave them out of the recipe, or take kgqa-small"
 RETIRED = {"words": _WORD_VECTORS, "reasoner.word_size": _WORD_VECTORS, "reasoner.operations": ""}
 """Removed keys, each with the remedy if it is set; "" and keys that are off are ignored."""
-VALUES = {("data.name", "worlds"): "synthetic-graphs", ("development.name", "worlds"): "synthetic-graphs"}
+VALUES = {
+    ("data.name", "worlds"): "synthetic-graphs",
+    ("development.name", "worlds"): "synthetic-graphs",
+    ("trainer.best_metric", "accuracy_verdict"): "accuracy_yes_no",
+}
 """Old values of keys, and new ones."""
 OPTIONS = {
     "--none-above": "--no-answer-threshold",
@@ -40,13 +45,20 @@ OPTIONS = {
 }
 """Old and new options of the command line."""
 WEIGHTS = {"gate": "answer_type", "stepper": "layerwise"}
-"""Old and new modules of a reader, which are prefixes of weight names."""
+"""Old and new modules of a reader or its arithmetic head, which are prefixes of weight names."""
+FIELDS = {"verdict": "yes_no"}
+"""Old and new fields of a row of question data."""
+
+RELATION_TYPES = {"kind": "is-a", "narrows": "subclass-of", "by whom": "agent", "when": "time"}
+"""Old and new relation types, as in a graph's manifest, its RDF and the option `--type`."""
+MANIFEST = {"complete": "closed_world", "means": "types"}
+"""Old and new keys of a graph's manifest, of its relations, and of what its sources declare."""
 
 Report = Callable[[str, str], object]
 """Called with the old and the new name."""
 
 
-def tell(where: str) -> Report:
+def print_renamed(where: str) -> Report:
     """A report on standard error, one line per old name."""
     return lambda old, new: print(f"kgqa: {where}{old} is now called {new}", file=sys.stderr)
 
@@ -95,14 +107,35 @@ def current_arguments(given: list[str]) -> list[str]:
     for argument in given:
         name, equals, value = argument.partition("=")
         if name in OPTIONS:
-            tell("")(name, OPTIONS[name])
+            print_renamed("")(name, OPTIONS[name])
             argument = f"{OPTIONS[name]}{equals}{value}"
         made.append(argument)
     return made
 
 
+def current_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of question data with current fields; if both names are given, the current one counts."""
+    return {FIELDS.get(name, name): value for name, value in row.items() if FIELDS.get(name) not in row}
+
+
+def current_manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """A graph's manifest with current keys and relation types."""
+
+    def renamed(part: Mapping[str, Any]) -> dict[str, Any]:
+        return {MANIFEST.get(name, name): value for name, value in part.items()}
+
+    made = renamed(manifest)
+    made["relations"] = [renamed(row) for row in made["relations"]]
+    for row in made["relations"]:
+        if "types" in row:
+            row["types"] = sorted(RELATION_TYPES.get(name, name) for name in row["types"])
+    if "declared" in made:
+        made["declared"] = renamed(made["declared"])
+    return made
+
+
 def current_weights(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Weights of a reader by current names; `stored` are those of a file."""
+    """Weights by current names; `stored` are those of a file."""
     made = {}
     for name, value in stored.items():
         first, dot, rest = name.partition(".")

@@ -16,7 +16,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import NamedTuple
 
-from kgqa.types import InputError, nearest
+from kgqa.types import InputError, did_you_mean
 
 _PACKAGE = Path(__file__).resolve().parent
 ROOT = _PACKAGE / "_shipped" if (_PACKAGE / "_shipped").is_dir() else _PACKAGE.parent
@@ -259,7 +259,7 @@ def trusted_modules() -> set[str]:
     """Modules from which a checkpoint's card may import a reasoner: KGQA_REASONERS, comma-separated (deprecated)."""
     names = {name.strip() for name in setting("KGQA_REASONERS").split(",")} - {""}
     if names:
-        tell_once("KGQA_REASONERS is deprecated; use an entry point of kgqa.reasoners (docs/extend.md)")
+        warn_once("KGQA_REASONERS is deprecated; use an entry point of kgqa.reasoners (docs/extend.md)")
     return names
 
 
@@ -268,7 +268,7 @@ GET_BASE = "pip install its wheel kgqa_base, or ./training/models of a clone"
 
 
 @cache
-def tell_once(line: str) -> None:
+def warn_once(line: str) -> None:
     """Log a warning once: on standard error, unless the program configures logging."""
     logging.getLogger("kgqa").warning(line)
 
@@ -284,12 +284,12 @@ def find_model(model: str | Path) -> Path:
     for folder in chain.from_iterable(map(_places, names)):
         if (folder / "reader.json").exists():
             if model == DEFAULT_READER != folder.name.replace("_", "-"):
-                tell_once(f"{DEFAULT_READER} is not installed; the smaller {folder.name} is used; {GET_BASE}")
+                warn_once(f"{DEFAULT_READER} is not installed; the smaller {folder.name} is used; {GET_BASE}")
             return folder
     shipped = [folder.name.replace("_", "-") for folder in shipped_readers()]
     if model == "kgqa-everyday":
         raise InputError(f"kgqa-everyday is no longer shipped; use {SMALLER}")
-    hint = nearest(str(model), shipped, f"shipped: {', '.join(shipped) or 'none'}")
+    hint = did_you_mean(str(model), shipped, f"shipped: {', '.join(shipped) or 'none'}")
     raise InputError(f"{model or 'the empty name'}: not a reader (a folder with reader.json); {hint}")
 
 
@@ -344,7 +344,7 @@ def find_encoder(name: str) -> Path:
             return folder
     shipped = {path.parent.name for path in MODELS.glob("*/config.json")}
     shipped |= {entry.name for entry in entry_points(group=INSTALLED)}
-    hint = nearest(name, shipped, "`kgqa pretrain` trains one, training/start.py gets one")
+    hint = did_you_mean(name, shipped, "`kgqa pretrain` trains one, training/start.py gets one")
     raise InputError(f"{name}: not an encoder (a Hugging Face folder with config.json); {hint}")
 
 

@@ -63,7 +63,7 @@ def report_damage(wrong: str, remedy: str, most: int = 200) -> Iterator[None]:
         raise InputError(f"{wrong} ({first_line(error, most)}); {remedy}") from error
 
 
-def nearest(name: str, known: Iterable[str], otherwise: str) -> str:
+def did_you_mean(name: str, known: Iterable[str], otherwise: str) -> str:
     """A remedy for a mistyped name: the known one that was probably meant, else another."""
     near = difflib.get_close_matches(name, sorted(known), n=1)
     return f"did you mean {near[0]!r}?" if near else otherwise
@@ -465,9 +465,9 @@ class Candidate:
 
     @property
     def sort(self) -> str:
-        """Calibration class: its source, or "verdict" for yes or no from the passage."""
-        verdict = self.source is Source.PASSAGE and self.text in (YES, NO)
-        return "verdict" if verdict else self.source.value
+        """Calibration class: its source, or "yes_no" for yes or no from the passage."""
+        is_yes_no = self.source is Source.PASSAGE and self.text in (YES, NO)
+        return "yes_no" if is_yes_no else self.source.value
 
 
 @dataclass(frozen=True, slots=True)

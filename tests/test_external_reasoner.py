@@ -14,7 +14,7 @@ from test_extending import DIFFS
 from kgqa.models.reader import load_reader
 from kgqa.models.reasoners import find_reasoner
 from kgqa.qa.answerer import Answerer
-from kgqa.settings import tell_once
+from kgqa.settings import warn_once
 from kgqa.trainer.finetuning.reader import ReaderRecipe, build, train_reader
 from kgqa.trainer.recipe import load_recipe
 from kgqa.types import InputError, Question
@@ -73,7 +73,7 @@ def test_a_checkpoint_runs_no_code_that_its_user_has_not_asked_for(
         load_reader(folder)
     assert "stranger.mean" not in sys.modules
     monkeypatch.setenv("KGQA_REASONERS", "another, stranger.mean")
-    tell_once.cache_clear()
+    warn_once.cache_clear()
     assert load_reader(folder)[0].settings.name == "stranger.mean:Mean"
     assert "KGQA_REASONERS is deprecated; use an entry point" in caplog.text
     del sys.modules["stranger.mean"]

@@ -13,13 +13,13 @@ import torch
 
 from kgqa.language.amounts import OPERATORS, amounts, said
 from kgqa.models.load import open_reader
-from kgqa.qa.amounts import Step, possible, sum_of
+from kgqa.qa.amounts import Operation, possible, sum_of
 from kgqa.types import Passage, Question
 
 SCRIPT = SimpleNamespace(**runpy.run_path(str(Path(__file__).parent.parent / "training" / "fit_amounts.py")))
 
 
-def run(text: str, steps: tuple[Step, ...]) -> list[str]:
+def run(text: str, steps: tuple[Operation, ...]) -> list[str]:
     """The results of steps over the quantities of a text."""
     quantities = [amount.quantity for amount in amounts(text)]
     given = len(quantities)
@@ -69,7 +69,7 @@ def test_expressions_become_steps(
     assert run(passage, steps) == results
 
 
-def row(reader: Any, passage: str, question: str, *steps: Step, answer: str = "") -> Any:
+def row(reader: Any, passage: str, question: str, *steps: Operation, answer: str = "") -> Any:
     asked = Question(question, passage=Passage(passage))
     each = sum_of(asked, reader)
     assert each is not None
@@ -79,7 +79,7 @@ def row(reader: Any, passage: str, question: str, *steps: Step, answer: str = ""
 def test_other_numbers_keep_the_steps(model_folder: Path) -> None:
     reader = open_reader(model_folder, "cpu")
     first = row(
-        reader, "He had 20 eggs and broke 3 of them.", "How many are left?", Step(0, 1, 1), answer="17"
+        reader, "He had 20 eggs and broke 3 of them.", "How many are left?", Operation(0, 1, 1), answer="17"
     )
     other = SCRIPT.with_other_numbers(first, reader, random.Random(0))
     assert other is not None and other.steps == first.steps
@@ -89,7 +89,7 @@ def test_other_numbers_keep_the_steps(model_folder: Path) -> None:
 
 def test_a_head_learns_what_to_compute(model_folder: Path) -> None:
     reader = open_reader(model_folder, "cpu")
-    times, plus = Step(0, 1, OPERATORS.index("*")), Step(0, 1, OPERATORS.index("+"))
+    times, plus = Operation(0, 1, OPERATORS.index("*")), Operation(0, 1, OPERATORS.index("+"))
     rows = [
         row(reader, f"{a} eggs and {b} more.", *asked)
         for a, b in ((2, 3), (5, 7), (4, 9), (6, 8))

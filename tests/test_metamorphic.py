@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kgqa.graph.formats import export
+from kgqa.graph.formats import export_store
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.load import open_graph
 from kgqa.graph.overlay import LabelledFact, OverlayGraph
@@ -90,7 +90,7 @@ def written(path: Path) -> tuple[list[str], list[str]]:
     """Prefixes and statements of a graph, a line each."""
     with tempfile.TemporaryDirectory() as scratch:
         out = Path(scratch) / "a.ttl"
-        export(open_graph(path), out)  # type: ignore[arg-type]
+        export_store(open_graph(path), out)  # type: ignore[arg-type]
         lines = [line for line in out.read_text(encoding="utf-8").splitlines() if line]
     return [line for line in lines if line.startswith("@")], [x for x in lines if not x.startswith("@")]
 

@@ -8,13 +8,17 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
 from kgqa.cli import main
+from kgqa.data.datasets.json_lines import read_table
+from kgqa.data.datasets.load import load_dataset
+from kgqa.models.amounts import FILE, AmountHead, load_amounts, save_amounts
 from kgqa.models.collation.input_config import InputConfig, input_config_of
 from kgqa.models.reader import read_card
 from kgqa.qa.compute import FormCalibration
 from kgqa.qa.decide import DecisionConfig
-from kgqa.renamed import KEYS, OPTIONS, current_arguments, current_keys, current_weights
+from kgqa.renamed import KEYS, OPTIONS, current_arguments, current_keys, current_row, current_weights
 from kgqa.settings import MODELS, find_model
 from kgqa.trainer.finetuning.reader import ReaderRecipe
 from kgqa.trainer.recipe import load_recipe
@@ -33,6 +37,8 @@ verdicts = true
 [[data]]
 name = "worlds"
 reread = 20
+[trainer]
+best_metric = "accuracy_verdict"
 """
 
 
@@ -45,6 +51,7 @@ def test_an_old_recipe_opens_and_says_the_new_names(
     assert recipe.input == InputConfig(
         max_tokens=64, packed=True, yes_no=True, context_facts=4, fact_encoder="kgqa-facts"
     )
+    assert recipe.trainer.best_metric == "accuracy_yes_no"
     assert recipe.graph_dropout == 0.2 and recipe.reasoner.yes_no
     assert (recipe.data[0].name, recipe.data[0].as_one_of) == ("synthetic-graphs", 20)
     told = capsys.readouterr().err.splitlines()
@@ -63,14 +70,21 @@ def test_an_old_card_opens() -> None:
         {
             "reading": {"branches": True},
             "gate": {"scale": 1.0, "shift": [0.0]},
-            "decision": {"none_above": 0.5, "without_facts": 0.25},
+            "decision": {
+                "none_above": 0.5,
+                "without_facts": 0.25,
+                "calibration": {"verdict": [1.5, 0.5], "passage": [1.0, 0.0]},
+            },
             "forms": {"unsaid": 1.5},
             "recipe": {"reading": {"verdicts": True}},
         }
     )
     assert input_config_of(card) == InputConfig(packed=True)
     assert card["answer_type"] == {"scale": 1.0, "shift": [0.0]}
-    assert DecisionConfig.of_card(card) == DecisionConfig(no_answer_threshold=0.5, graph_free_weight=0.25)
+    calibration = {"yes_no": (1.5, 0.5), "passage": (1.0, 0.0)}
+    assert DecisionConfig.of_card(card) == DecisionConfig(
+        calibration=calibration, no_answer_threshold=0.5, graph_free_weight=0.25
+    )
     assert FormCalibration.of_card(card).no_form_bias == 1.5
     assert card["recipe"] == {"input": {"yes_no": True}}
 
@@ -86,6 +100,26 @@ def test_old_weights_are_found() -> None:
     one = torch.ones(1)
     found = current_weights({"gate.out.2.bias": one, "stepper.clues.weight": one, "choice.gate.bias": one})
     assert list(found) == ["answer_type.out.2.bias", "layerwise.clues.weight", "choice.gate.bias"]
+
+
+def test_a_head_with_old_weights_opens(tmp_path: Path) -> None:
+    head = AmountHead(8, 16)
+    save_amounts(head, tmp_path)
+    stored = load_file(tmp_path / FILE)
+    save_file({k.replace("answer_type.", "gate."): v for k, v in stored.items()}, tmp_path / FILE)
+    opened = load_amounts(tmp_path, 8)
+    assert opened is not None and opened.state_dict().keys() == head.state_dict().keys()
+
+
+def test_rows_with_old_fields_are_read(tmp_path: Path) -> None:
+    assert current_row({"id": 1, "verdict": True}) == {"id": 1, "yes_no": True}
+    assert current_row({"yes_no": False, "verdict": True}) == {"yes_no": False}
+    rows, table = tmp_path / "q.jsonl", tmp_path / "q.csv"
+    rows.write_text('{"question": "Is it wet?", "passage": "It rained.", "verdict": true}\n')
+    table.write_text("question,passage,verdict\nIs it wet?,It rained.,yes\n")
+    assert [e.yes_no_label for path in (rows, table) for e in load_dataset(str(path))] == [True, True]
+    (row,) = read_table("q.jsonl", rows.read_bytes())
+    assert row.golds == ("yes",) and "verdict" in row.cells, "the cells are the user's own"
 
 
 def test_old_options_are_understood(

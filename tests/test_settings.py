@@ -82,7 +82,7 @@ def test_a_model_in_a_package_of_its_own_is_found_by_name_and_stands_first(
     for folder in ("shipped/kgqa-small", "site/kgqa_base", "site/kgqa_base-0.1.0.dist-info"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "shipped/kgqa-small/reader.json").touch()
-    settings.tell_once.cache_clear()
+    settings.warn_once.cache_clear()
     for _ in range(2):
         assert settings.find_model(settings.DEFAULT_READER).name == "kgqa-small"  # what is here stands in
     (reported,) = caplog.messages

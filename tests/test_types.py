@@ -32,7 +32,7 @@ def test_where_nothing_is_answered_the_best_candidate_is_a_runner_up() -> None:
 
 
 def test_a_yes_from_the_passage_is_no_span_of_it() -> None:
-    assert Candidate("yes", Source.PASSAGE, 0.5, span=Span(0, 9)).sort == "verdict"
+    assert Candidate("yes", Source.PASSAGE, 0.5, span=Span(0, 9)).sort == "yes_no"
     assert Candidate("a trowel", Source.PASSAGE, 0.5).sort == "passage"
     assert Candidate("yes", Source.KNOWLEDGE, 0.5).sort == "knowledge"
 

@@ -19,7 +19,7 @@ from kgqa.data.datasets.cards import (
     text_hash,
 )
 from kgqa.data.datasets.json_lines import question_of
-from kgqa.data.files import rows_of
+from kgqa.data.files import read_json_lines
 
 PAGE = Path(__file__).parent / "DATA.md"
 PLACE = re.compile(r"(<!-- cards -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -33,7 +33,7 @@ def table(cards: list[DataCard]) -> str:
         for part in card.parts:
             own = [path for path in files if files[path] == part]
             if own:
-                rows = sum(1 for path in own if path.suffix == ".jsonl" for _ in rows_of(path))
+                rows = sum(1 for path in own if path.suffix == ".jsonl" for _ in read_json_lines(path))
                 info = (card.name, f"`{part.files}`", f"{rows:,}", part.role, part.asks, part.author)
                 lines.append(f"| {' | '.join(info)} |")
     return "\n".join(lines) + "\n"
@@ -47,7 +47,7 @@ def hashes_of(card: DataCard) -> dict[str, KnownHashes]:
             continue
         stored: KnownHashes = {"sha256": file_hash(path)}
         if path.suffix == ".jsonl":
-            questions = (question_of(row, f"{path}:{number}", "") for number, row in rows_of(path))
+            questions = (question_of(row, f"{path}:{number}", "") for number, row in read_json_lines(path))
             stored["texts"] = sorted(set(map(text_hash, questions)))
         found[path.relative_to(card.path.parent).as_posix()] = stored
     return found

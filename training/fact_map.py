@@ -32,7 +32,7 @@ from kgqa.graph.storage.store import GraphStore
 from kgqa.models.collation.input_config import InputConfig
 from kgqa.models.dense_retrieval import FactEncoder, verbalize_facts
 from kgqa.models.devices import matmul_precision
-from kgqa.models.fact_map import FactMap, MappedEncoder, mapped, save_map
+from kgqa.models.fact_map import FactMap, MappedEncoder, apply_map, save_map
 from kgqa.models.pretrained import CARD, load_config, write_card
 from kgqa.models.reader import read_card
 from kgqa.progress import track
@@ -239,7 +239,7 @@ def train_top(
             batch = F.dropout(batch, 0.1)
             read = layer(batch, src_key_padding_mask=absent).masked_fill(absent.unsqueeze(-1), 0)
             mean = F.normalize(read.sum(1) / (~absent).sum(1, keepdim=True), dim=-1)
-            vectors, goal = F.normalize(mapped(mean, weight), dim=-1), targets[rows]
+            vectors, goal = F.normalize(apply_map(mean, weight), dim=-1), targets[rows]
             alike = (goal @ goal.T > 0.98) & ~torch.eye(BATCH, dtype=torch.bool)
             scores = (vectors @ goal.T / TEMPERATURE).masked_fill(alike, -1e4)
             loss = CONTRAST * F.cross_entropy(scores, torch.arange(BATCH))

@@ -29,7 +29,7 @@ from torch.nn import functional as F
 
 from kgqa.data.datasets.json_lines import question_of
 from kgqa.data.datasets.load import load_dataset
-from kgqa.data.files import rows_of
+from kgqa.data.files import read_json_lines
 from kgqa.language.amounts import (
     CLOCK,
     DATE,
@@ -48,9 +48,10 @@ from kgqa.models.pretrained import CARD, write_card
 from kgqa.progress import track
 from kgqa.qa.amounts import (
     AmountCalibration,
+    Operation,
     Options,
-    Step,
     Sum,
+    amount_tokens,
     expressions,
     options_of,
     possible,
@@ -58,8 +59,8 @@ from kgqa.qa.amounts import (
     scores_of,
     states_of,
     sum_of,
-    tokens_of,
 )
+from kgqa.renamed import current_row
 from kgqa.types import Passage, Question
 
 DATA = Path("training/data")
@@ -84,7 +85,7 @@ class Row:
     group: str
     question: Question
     sum: Sum
-    steps: tuple[Step, ...] = ()
+    steps: tuple[Operation, ...] = ()
     answers: tuple[str, ...] = ()
     is_other: bool = False
     """Whether it is from a set that asks for no amounts."""
@@ -124,10 +125,10 @@ MOST = 300
 
 def steps_for(
     expression: str, quantities: Sequence[Quantity], question: str, answers: Sequence[str]
-) -> tuple[Step, ...]:
+) -> tuple[Operation, ...]:
     """The steps that compute an expression like "20 - 3 * 4" or "9:30 + 95" and give one of the answers; none where its
     numbers are not among the quantities."""
-    found: list[tuple[int, tuple[Step, ...]]] = []
+    found: list[tuple[int, tuple[Operation, ...]]] = []
     for tree in islice(_trees(quantities, _parsed(expression)), MOST):
         used = _leaves(tree)
         result = _run(quantities, tree)
@@ -137,7 +138,7 @@ def steps_for(
             or not is_right(answer_in_words(result, question), answers)
         ):
             continue
-        steps: list[Step] = []
+        steps: list[Operation] = []
         _add_steps(tree, steps, len(quantities))
         if all(step.first < step.second for step in steps):
             found.append((len(used) - len(set(used)), tuple(steps)))
@@ -256,7 +257,7 @@ def _leaves(tree: Tree) -> list[int]:
     return [tree] if isinstance(tree, int) else _leaves(tree[1]) + _leaves(tree[2])
 
 
-def _add_steps(tree: Tree, steps: list[Step], given: int) -> int:
+def _add_steps(tree: Tree, steps: list[Operation], given: int) -> int:
     """Index of a tree's result among the quantities; its steps are appended."""
     if isinstance(tree, int):
         return tree
@@ -264,7 +265,7 @@ def _add_steps(tree: Tree, steps: list[Step], given: int) -> int:
     first, second = _add_steps(left, steps, given), _add_steps(right, steps, given)
     if first > second:
         first, second, operator = second, first, MIRRORED.get(operator, operator)
-    steps.append(Step(first, second, OPERATORS.index(operator)))
+    steps.append(Operation(first, second, OPERATORS.index(operator)))
     return given + len(steps) - 1
 
 
@@ -276,12 +277,12 @@ def computed_rows(paths: Sequence[Path], reader: LoadedReader) -> list[Row]:
     found, lost = [], 0
     rng = random.Random(0)
     for path in paths:
-        for _, raw in rows_of(path):
+        for _, raw in read_json_lines(path):
             question = Question(raw["question"], passage=Passage(raw["passage"]))
             each = sum_of(question, reader)
             if each is None:
                 continue
-            answers = raw.get("answers") or ["yes" if raw.get("verdict") else "no"]
+            answers = raw.get("answers") or ["yes" if current_row(raw).get("yes_no") else "no"]
             if "expression" not in raw:
                 found.append(Row(raw["pair"], question, each))
                 continue
@@ -338,7 +339,7 @@ def other_rows(reader: LoadedReader, own: int, squad: int) -> list[Row]:
     rng = random.Random(0)
     found = []
     for folder in NOT_COMPUTED:
-        raws = [raw for path in sorted((DATA / folder).glob("*.jsonl")) for _, raw in rows_of(path)]
+        raws = [raw for path in sorted((DATA / folder).glob("*.jsonl")) for _, raw in read_json_lines(path)]
         questions = [
             question_of(raw, folder, "") for raw in raws if raw.get("kind") not in LEFT_OUT and _is_said(raw)
         ]
@@ -432,7 +433,7 @@ def batches(lengths: Sequence[int], rng: random.Random) -> list[list[int]]:
 
 def loss_of(head: AmountHead, rows: Sequence[Row], states: Sequence[Tensor]) -> Tensor:
     """Mean cross-entropy () of whether to compute, and of each right step."""
-    tokens = tokens_of([row.sum for row in rows], states)
+    tokens = amount_tokens([row.sum for row in rows], states)
     own = head.read(tokens)
     gold = torch.tensor([float(bool(row.steps)) for row in rows])
     loss = F.binary_cross_entropy_with_logits(head.is_computed(own, tokens), gold, reduction="sum")
@@ -476,7 +477,7 @@ def outcomes(head: AmountHead, rows: Sequence[Row], states: Sequence[Tensor]) ->
     found = []
     with torch.inference_mode():
         for row, own_states in zip(rows, states, strict=True):
-            tokens = tokens_of([row.sum], [own_states.float()])
+            tokens = amount_tokens([row.sum], [own_states.float()])
             own = head.read(tokens)
             chance = float(head.is_computed(own, tokens).sigmoid())
             share, right = 0.0, False

@@ -25,7 +25,7 @@ import torch
 from torch import Tensor
 
 import kgqa
-from kgqa.data.files import rows_of
+from kgqa.data.files import read_json_lines
 from kgqa.metrics import is_right
 from kgqa.models.load import ADAPTER
 from kgqa.models.pretrained import CARD, write_card
@@ -86,7 +86,7 @@ def row_of(
 def rows_in(path: Path) -> list[Row]:
     """What `row_of` made."""
     found = []
-    for _, row in rows_of(path):
+    for _, row in read_json_lines(path):
         tensors = {key: torch.tensor(row[key]) for key in ("scores", "features", "results", "right")}
         found.append(Row(row["graph"], **tensors, none=row["none"]))
     return found
@@ -95,12 +95,12 @@ def rows_in(path: Path) -> list[Row]:
 def asked(reader: Path, each: int) -> Iterator[dict[str, Any]]:
     """Some questions of each held-out practice graph, and those of the development graphs."""
     for name in held_out_graphs(PRACTICE):
-        questions = [row for _, row in rows_of(PRACTICE / f"{name}.jsonl")]
+        questions = [row for _, row in read_json_lines(PRACTICE / f"{name}.jsonl")]
         random.Random(0).shuffle(questions)
         yield from _asked(reader, PRACTICE / f"{name}.ttl", questions[:each])
     for file in (file for folder in DEVELOPMENT for file in sorted(folder.glob("*.jsonl"))):
         graph = next(path for path in file.parent.glob(f"{file.stem}.*") if path != file)
-        yield from _asked(reader, graph, [row for _, row in rows_of(file)])
+        yield from _asked(reader, graph, [row for _, row in read_json_lines(file)])
 
 
 def _asked(reader: Path, graph: Path, questions: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:

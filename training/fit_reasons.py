@@ -21,7 +21,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 
 from kgqa.data.datasets.json_lines import question_of
-from kgqa.data.files import rows_of
+from kgqa.data.files import read_json_lines
 from kgqa.graph.load import open_graph
 from kgqa.models.collation.input_config import InputConfig
 from kgqa.models.dense_retrieval import open_fact_encoder
@@ -63,7 +63,7 @@ def examples() -> tuple[list[str], NDArray[Any], NDArray[Any], NDArray[Any]]:
     found: list[NDArray[Any]] = []
     values: list[float] = []
     questions: list[int] = []
-    for number, row in track(list(rows_of(DATA)), "questions"):
+    for number, row in track(list(read_json_lines(DATA)), "questions"):
         question, known = question_of(row, str(DATA), str(number)), judged(row)
         (graph,) = retriever.retrieve(question)
         (answer,) = row["answers"]
@@ -73,7 +73,7 @@ def examples() -> tuple[list[str], NDArray[Any], NDArray[Any], NDArray[Any]]:
         paths = candidate_paths(best, graph, question.text)
         if not paths:
             continue
-        own = reasons.features(paths, best, question, graph, encoder.encode)
+        own = reasons.path_features(paths, best, question, graph, encoder.encode)
         names = list(own)
         for place, path in enumerate(paths):
             value = known.get(facts_of(graph, path.steps), None)

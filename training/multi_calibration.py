@@ -33,7 +33,7 @@ def row_of(example: Example) -> dict[str, Any]:
     if question.passage_text:
         row["passage"] = question.passage_text
     if example.yes_no_label is not None:
-        return {**row, "verdict": example.yes_no_label}
+        return {**row, "yes_no": example.yes_no_label}
     if example.spans:
         return {**row, "span": list(example.spans[0])}
     return {**row, "answers": list(example.concepts)}

@@ -13,8 +13,8 @@ from apps.resources import (
     is_guess,
     is_unread,
     knows_no_word,
-    said,
     say,
+    shown_answer,
     spoken,
     tongue,
 )
@@ -46,7 +46,7 @@ def headline(answer: Answer, before: Answer | None = None) -> None:
         notes = [meter(answer.confidence, colour_of(answer.confidence), certainty(answer))]
     was = ""
     if before is not None:
-        told = f"{escaped(said(before))} ({before.confidence:.0%})"
+        told = f"{escaped(shown_answer(before))} ({before.confidence:.0%})"
         was = f'<div class="before-after" style="{QUIET};font-size:1.3rem"><s>{told}</s> →</div>'
     st.html(
         '<div role="status" aria-live="polite" style="padding-left:1rem;border-left:.35rem solid '

@@ -97,7 +97,9 @@ def two_purposes() -> None:
             st.html(
                 f'<div style="{QUIET}">{escaped(values[0])}</div><div>{escaped(values[1])}</div>'
                 f'<div style="font-size:1.8rem;font-weight:700;line-height:1.4">{escaped(large)}</div>'
-                + "".join(why.path_picture(answer, path) for path in why.telling_apart(answer, other)[:1])
+                + "".join(
+                    why.path_picture(answer, path) for path in why.distinguishing_paths(answer, other)[:1]
+                )
             )
             label = say("look_closer", name=name)
             st.button(label, on_click=fill_shipped, args=values, key=f"example{number}")
@@ -436,7 +438,7 @@ def history() -> None:
     st.markdown(f"**{say('history')}**")
     for number, entry in enumerate(asked):
         asked_again = st.button(
-            plain(told_apart(entry, asked)),
+            plain(history_line(entry, asked)),
             key=f"history{number}",
             on_click=ask_entry,
             args=(entry,),
@@ -447,7 +449,7 @@ def history() -> None:
             st.switch_page(st.session_state["ask_page"])
 
 
-def told_apart(entry: HistoryEntry, asked: list[HistoryEntry]) -> str:
+def history_line(entry: HistoryEntry, asked: list[HistoryEntry]) -> str:
     """A question of the history in a line, with the end of its passage where another reads alike."""
     given = in_words(entry["answer"], entry["perhaps"], float(entry["confidence"]))
     words = f"{entry['question'][:60]} → {given}"

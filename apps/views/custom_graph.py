@@ -26,8 +26,8 @@ from apps.resources import (
     is_dark,
     language,
     relation_words,
-    said,
     say,
+    shown_answer,
 )
 from apps.tables import is_right
 from apps.views.ask import fill
@@ -178,7 +178,9 @@ def coverage(graph: GraphStore) -> None:
     wrong = [(q, gold, answer) for q, gold, answer in found if not covers(answer, gold)]
     st.markdown(plain(say("tested", right=len(found) - len(wrong), count=len(found))))
     if wrong:
-        st.html(listed(f"{q} {said(answer)} ({say('accepted')}: {gold})" for q, gold, answer in wrong))
+        st.html(
+            listed(f"{q} {shown_answer(answer)} ({say('accepted')}: {gold})" for q, gold, answer in wrong)
+        )
 
 
 def covers(answer: Answer, gold: str) -> bool:
@@ -248,7 +250,7 @@ def schema(graph: GraphStore) -> None:
     columns = {
         say("relations"): [row["label"] for row in rows],
         say("relation_words"): [row["words"] or row["label"] for row in rows],
-        say("relation_means"): [meaning_in_words(row) for row in rows],
+        say("relation_types"): [type_in_words(row) for row in rows],
         say("count"): [row["count"] for row in rows],
         "IRI": [row["name"] for row in rows],
     }
@@ -256,10 +258,10 @@ def schema(graph: GraphStore) -> None:
     st.dataframe(told, hide_index=True, height=min(38 + 35 * len(rows), 300))
 
 
-def meaning_in_words(row: dict[str, Any]) -> str:
+def type_in_words(row: dict[str, Any]) -> str:
     """The relation type in words, with the unit of its values."""
-    meanings = [say(f"means_{RelationType(name).name.lower()}") for name in row.get("means", ())]
-    return ", ".join(filter(None, [*meanings, row.get("unit", "")]))
+    types = [say(f"relation_type_{RelationType(name).name.lower()}") for name in row.get("types", ())]
+    return ", ".join(filter(None, [*types, row.get("unit", "")]))
 
 
 def search(graph: GraphStore) -> None:

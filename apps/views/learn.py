@@ -14,7 +14,7 @@ from apps.examples import gallery_of
 from apps.jobs import worked
 from apps.lens import Discriminator, Lens, TextGenerator, whole_words
 from apps.markup import MARK, bars, escaped, listed, plain
-from apps.resources import answerer_here, complain, language, said, say, spoken
+from apps.resources import answerer_here, complain, language, say, shown_answer, spoken
 from apps.tour import Tour, tour
 from apps.views.answer import certainty
 from kgqa.settings import CURVES, MODELS, PARTS, setting
@@ -141,7 +141,7 @@ def _decide(steps: Tour) -> None:
     if not answer.question.choices:
         st.html(bars((names[name], value, f"{value:.0%}") for name, value in steps.sources))
     st.html(bars((spoken(c.text), c.score, f"{c.score:.0%}") for c in answer.candidates[:5]))
-    decided = say("step_decided", answer=said(answer), sure=certainty(answer))
+    decided = say("step_decided", answer=shown_answer(answer), sure=certainty(answer))
     st.markdown(f"**{plain(decided)}**")
     st.caption(say("step_decided_note"))
 
@@ -249,7 +249,7 @@ def corrupted(opened: Lens, sentence: str) -> None:
         st.info(plain(say("no_discriminator")))
         each_word(opened, text)
         return
-    st.markdown(f"**{say('verdict')}**")
+    st.markdown(f"**{say('discriminator')}**")
     st.html(bars((word, p, say("replaced", percent=f"{p:.0%}")) for word, p in judged))
 
 
@@ -369,7 +369,7 @@ def sees_whom(opened: Lens) -> None:
         pressed = st.form_submit_button(say("story_button"), type="primary")
     if pressed and text.strip():
         turn = st.session_state["story_turn"] = st.session_state.get("story_turn", 0) + 1
-        said = worked(say("story"), lambda _: told.generate(text, 40, heat, turn)) or ""
+        continuation = worked(say("story"), lambda _: told.generate(text, 40, heat, turn)) or ""
         st.html(
-            f'<p style="font-size:1.1rem;overflow-wrap:anywhere">{escaped(text)} <em>{escaped(said)}</em></p>'
+            f'<p style="font-size:1.1rem;overflow-wrap:anywhere">{escaped(text)} <em>{escaped(continuation)}</em></p>'
         )

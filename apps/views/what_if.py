@@ -102,7 +102,7 @@ def take(picked: str, after: Answer) -> None:
     graph, shown = after.evidence.subgraph, answerer().shown(after).evidence.subgraph
     if (edge := number_of(picked, "f")) is not None and edge < len(graph.edges):
         gone = [remove(graph, other) for other in together(graph, edge)]
-        want([*steps(), EditStep(f"{say('struck')}: {sentence(shown, edge)}", tuple(gone))])
+        want([*steps(), EditStep(f"{say('removed')}: {sentence(shown, edge)}", tuple(gone))])
     elif (place := number_of(picked, "x")) is not None and place < len(removed()):
         back = removed()[place]
         want([step for step in steps() if back not in step.edits])

@@ -124,12 +124,12 @@ def start_of(answer: Answer, path: EvidencePath) -> int:
     return int(answer.evidence.subgraph.edges[path.steps[0], 0 if path.forward[0] else 2])
 
 
-def telling_apart(answer: Answer, other: Answer) -> list[EvidencePath]:
+def distinguishing_paths(answer: Answer, other: Answer) -> list[EvidencePath]:
     """The paths of an answer, first those that start at a concept which the other question lacks, short ones first."""
-    said = {other.evidence.subgraph.labels[link.node] for link in other.evidence.subgraph.links}
+    linked = {other.evidence.subgraph.labels[link.node] for link in other.evidence.subgraph.links}
     labels = answer.evidence.subgraph.labels
     return sorted(
-        answer.evidence.paths, key=lambda path: (labels[start_of(answer, path)] in said, len(path.steps))
+        answer.evidence.paths, key=lambda path: (labels[start_of(answer, path)] in linked, len(path.steps))
     )
 
 

@@ -12,7 +12,7 @@ import typer
 
 from kgqa.cli.options import (
     AsJson,
-    ChoiceScore,
+    ChoiceScoreOption,
     Device,
     ExampleFile,
     Graph,
@@ -135,7 +135,7 @@ def ask(
     no_answer_threshold: NoAnswerThreshold = None,
     shots: Shots = 0,
     example_file: ExampleFile = None,
-    choice_score: ChoiceScore = "token",
+    choice_score: ChoiceScoreOption = "token",
     form: Annotated[
         str, typer.Option(help='Execute a logical form instead of a question: (COUNT (CLASS "film")).')
     ] = "",
@@ -199,9 +199,9 @@ def ask(
     )
     answer = answerer.shown(answerer.answer(asked))
     if as_json:
-        print_json(answer, full)
+        print_answer_json(answer, full)
     else:
-        show(answer, caution, answerer.language_of(asked))
+        print_answer(answer, caution, answerer.language_of(asked))
 
 
 def ask_form(form: str, graph: str, as_json: bool, full: bool) -> None:
@@ -215,12 +215,12 @@ def ask_form(form: str, graph: str, as_json: bool, full: bool) -> None:
 
     answer = execute_form(form, open_graph(graph))
     if as_json:
-        print_json(answer, full)
+        print_answer_json(answer, full)
     else:
-        show(answer, 0.0)
+        print_answer(answer, 0.0)
 
 
-def print_json(answer: Answer, full: bool) -> None:
+def print_answer_json(answer: Answer, full: bool) -> None:
     """Print an answer as JSON, with `full` all of it."""
     from kgqa.qa.render import response_json
 
@@ -262,7 +262,7 @@ def ask_server(
     paths = [*answer.evidence.paths, *(item.path for item in answer.items)]
     rows = [*body["evidence"]["paths"], *(item["path"] for item in body["items"])]
     sentences_of = {path: row["sentences"] for path, row in zip(paths, rows, strict=True) if path}
-    show(
+    print_answer(
         answer,
         caution,
         question_language(question.text, question.passage_text),
@@ -298,7 +298,9 @@ def read_passage(passage: str) -> str:
 Sentences = Callable[[Evidence, EvidencePath], list[str]]
 
 
-def show(answer: Answer, caution: float, language: str = "en", sentences: Sentences | None = None) -> None:
+def print_answer(
+    answer: Answer, caution: float, language: str = "en", sentences: Sentences | None = None
+) -> None:
     """Print an answer with its confidence, evidence and runners-up.
 
     `sentences` verbalizes a path, by default in this process.
@@ -310,7 +312,7 @@ def show(answer: Answer, caution: float, language: str = "en", sentences: Senten
     from kgqa.language.care import turn_to
     from kgqa.qa import render as words
 
-    console, said = Console(), partial(wording.said, language)
+    console, phrase = Console(), partial(wording.answer_phrase, language)
 
     def say(text: str, style: str = "") -> None:
         console.print(Text(printable(text), style=style))
@@ -319,29 +321,30 @@ def show(answer: Answer, caution: float, language: str = "en", sentences: Senten
         say(turn_to(answer.question, answer.harm), "bold")
         return
     sentences = sentences or words.path_sentences
-    output = words.in_full(answer) or said("no_answer")
+    output = words.in_full(answer) or phrase("no_answer")
     if words.is_guess(answer, caution) and (guess := words.perhaps(answer)):
-        output = f"{said('perhaps')} {guess}"
+        output = f"{phrase('perhaps')} {guess}"
     say(output, "bold")
     reader = f", {answer.model}" * (answer.model == MULTILINGUAL)
     say(
-        f"{words.source_words(answer, language)}, {said('confidence')} {answer.confidence:.0%}{reader}", "dim"
+        f"{words.source_words(answer, language)}, {phrase('confidence')} {answer.confidence:.0%}{reader}",
+        "dim",
     )
     if answer.evidence.interpretation is not None:
-        begin = said("because" if words.is_computed(answer) else "read_as")
+        begin = phrase("because" if words.is_computed(answer) else "read_as")
         say(f"{begin} {answer.evidence.interpretation.phrase}", "dim")
     if answer.evidence.near is not None:
         near = answer.evidence.near
-        say(f"{said('near')} {near.phrase}: {near.result}", "dim")
+        say(f"{phrase('near')} {near.phrase}: {near.result}", "dim")
     if answer.items:
-        say(f"{len(answer.items)}{said('things')}")
+        say(f"{len(answer.items)}{phrase('things')}")
         for item in answer.items:
             facts = sentences(answer.evidence, item.path) if item.path else []
             say(f"  {item.text}{': ' * bool(facts)}{'; '.join(facts)}")
     elif answer.evidence.paths:
         facts = sentences(answer.evidence, answer.evidence.paths[0])
-        begin = said("because" if words.is_decided_by_facts(answer) else "fits")
+        begin = phrase("because" if words.is_decided_by_facts(answer) else "fits")
         say(f"{begin} {'; '.join(facts)}")
     others = [f"{c.text} ({c.score:.0%})" for c in words.likely_runners_up(answer)[:3]]
     if others:
-        say(f"{said('or')} {', '.join(others)}", "dim")
+        say(f"{phrase('or')} {', '.join(others)}", "dim")

@@ -15,7 +15,7 @@ from kgqa.cli.ask import is_prompted, open_prompter
 from kgqa.cli.options import (
     Ablated,
     AsJson,
-    ChoiceScore,
+    ChoiceScoreOption,
     Device,
     ExampleFile,
     Graph,
@@ -62,7 +62,7 @@ def evaluate_task(
     ablation: Ablated = "none",
     shots: Shots = 0,
     example_file: ExampleFile = None,
-    choice_score: ChoiceScore = "token",
+    choice_score: ChoiceScoreOption = "token",
     near_duplicates: Annotated[
         list[str] | None,
         typer.Option(

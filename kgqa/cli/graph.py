@@ -16,10 +16,10 @@ import typer
 from kgqa.cli.options import AsJson, Overwrite, add_from_checkout
 from kgqa.graph.concepts import (
     concepts_named,
+    fact_rows,
     relation_labels,
     relation_named,
     relation_type_text,
-    rows_of,
     with_relation_type,
 )
 from kgqa.graph.storage.store import GraphStore
@@ -46,31 +46,30 @@ def describe(
     ] = None,
     relation: Annotated[str, typer.Option(help="Label or name of a relation.")] = "",
     types: Annotated[
-        str, typer.Option("--type", help="Types of the relation, such as kind,narrows; empty for none.")
+        str, typer.Option("--type", help="Types of the relation, such as is-a,subclass-of; empty for none.")
     ] = "",
     unit: Annotated[str, typer.Option(help="Unit of the relation's values.")] = "",
     as_json: AsJson = False,
 ) -> None:
     """Set a graph's relation types, and whether it is closed-world. `kgqa graph info` shows them.
 
-    Relation types are kind (instance of), narrows (subclass of), part, opposite, equal, vague, quality, measure,
-    "by whom" (agent) and when (time). In RDF, kgqa:means sets them for a property, and kgqa:complete declares a graph
-    closed-world.
+    Relation types are is-a, subclass-of, part, opposite, equal, vague, quality, measure, agent and time. In RDF,
+    kgqa:relationType sets them for a property, and kgqa:closedWorld declares a graph closed-world.
 
-    Example: kgqa graph describe farm --relation breed --type kind --open-world
+    Example: kgqa graph describe farm --relation breed --type is-a --open-world
     """
     from kgqa.graph.storage.layout import write_manifest
 
     opened = GraphStore.open(graph)
     manifest = dict(opened.manifest)
     if closed_world is not None:
-        manifest["complete"] = closed_world
+        manifest["closed_world"] = closed_world
     if relation:
         relation_named(opened, relation)
         type_names = [text.strip() for text in types.split(",") if text.strip()]
         manifest = with_relation_type(manifest, relation, type_names, unit)
     write_manifest(graph, manifest)
-    show_manifest(manifest | described(opened), graph, as_json)
+    show_manifest(manifest | graph_summary(opened), graph, as_json)
 
 
 def print_json(value: Any) -> None:
@@ -93,7 +92,7 @@ def print_table(columns: list[str], rows: list[list[str]]) -> None:
     Console().print(table)
 
 
-def described(graph: KnowledgeGraph) -> dict[str, Any]:
+def graph_summary(graph: KnowledgeGraph) -> dict[str, Any]:
     """What `info` shows besides the manifest: the most frequent types, and three suggested questions."""
     from kgqa.graph.suggested_questions import common_types, samples
 
@@ -121,8 +120,8 @@ def show_manifest(manifest: dict[str, Any], folder: Path | None, as_json: bool) 
     if manifest["self_loops_dropped"]:
         left_out["fact from a concept to itself"] = manifest["self_loops_dropped"]
     about["types"] = ", ".join(f"{label} ({count:,})" for label, count in manifest.get("types", {}).items())
-    about["complete"] = (
-        "" if manifest.get("complete", True) else "no (open world): facts that are not stated may be true"
+    about["closed world"] = (
+        "" if manifest.get("closed_world", True) else "no (open world): facts that are not stated may be true"
     )
     about["hash"] = manifest["hash"]
     for key, value in about.items():
@@ -132,7 +131,7 @@ def show_manifest(manifest: dict[str, Any], folder: Path | None, as_json: bool) 
         typer.echo(f"left out: {printable(reason)} ({count:,})")
     ranked = sorted(manifest["relations"], key=lambda row: -row["count"])
     print_table(
-        ["relation", "words", "means", "facts", "name"],
+        ["relation", "words", "types", "facts", "name"],
         [
             [
                 row["label"],
@@ -180,11 +179,11 @@ def index(
     reads = FactEncoder.load(encoder)
     name = index_name(opened, reads)
     path = cache_folder("facts") / name if out is None else output_file(out / name, overwrite)
-    write_index(opened, reads, path)
+    write_fact_index(opened, reads, path)
     print(f"{path}: {opened.edge_count:,} facts, {path.stat().st_size / 1e6:.1f} MB")
 
 
-def write_index(graph: GraphStore, reads: FactEncoder, path: Path) -> None:
+def write_fact_index(graph: GraphStore, reads: FactEncoder, path: Path) -> None:
     """Build the index of a graph's facts, with a progress bar."""
     from kgqa.models.dense_retrieval import make_index
 
@@ -202,7 +201,7 @@ def index_imported(folder: Path) -> None:
     if not 0 < graph.edge_count <= (MADE_AT_ONCE if graph.closed_world else MADE_ON_IMPORT):
         return
     if reads := open_fact_encoder(FACT_ENCODER):
-        write_index(graph, reads, cache_folder("facts") / index_name(graph, reads))
+        write_fact_index(graph, reads, cache_folder("facts") / index_name(graph, reads))
 
 
 def embed(
@@ -244,7 +243,7 @@ def embed(
 
 # `kgqa graph import` and `kgqa graph get`: with a progress bar, and without leftovers if interrupted.
 
-Language = Annotated[str, typer.Option(help="Preferred language of labels, such as en or ko.")]
+LabelLanguage = Annotated[str, typer.Option(help="Preferred language of labels, such as en or ko.")]
 Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for the imported graph.")]
 
 
@@ -256,7 +255,7 @@ def import_sources(
             "--out", "-o", help="Folder for the imported graph; default: the name of the first file."
         ),
     ] = None,
-    language: Language = "en",
+    language: LabelLanguage = "en",
     name: Annotated[str, typer.Option(help="Short name of the graph; default: name of the folder.")] = "",
     languages: Annotated[
         str, typer.Option(help="ConceptNet: languages to keep, comma-separated, or `all`.")
@@ -309,7 +308,7 @@ def import_sources(
         about |= {"identifier": identifier}
         manifest = import_sandboxed(asked, out, SandboxLimits(0, 0), progress, **about)
     index_imported(out)
-    show_manifest(manifest | described(GraphStore.open(out)), out, as_json)
+    show_manifest(manifest | graph_summary(GraphStore.open(out)), out, as_json)
 
 
 def _named_like(source: str) -> Path:
@@ -384,11 +383,11 @@ graph_app.command(name="describe")(describe)
 graph_app.command(name="import")(import_sources)
 graph_app.command(name="index")(index)
 
-Graph = Annotated[
+GraphOption = Annotated[
     str, typer.Option("--graph", "-g", help="Shipped name, imported folder, file or SPARQL URL.")
 ]
 Named = Annotated[str, typer.Argument(help="Shipped name, imported folder, file or SPARQL URL.")]
-Limit = Annotated[int, typer.Option(min=1, help="Maximum number of results.")]
+MaxResults = Annotated[int, typer.Option(min=1, help="Maximum number of results.")]
 
 
 @graph_app.command()
@@ -405,14 +404,14 @@ def info(graph: Named = "everyday", as_json: AsJson = False) -> None:
         about = {"name": opened.name, "hash": opened.hash, "endpoint": graph, "holds_facts": holds}
         show_manifest(about, None, as_json)
     elif isinstance(opened, GraphStore):
-        show_manifest(opened.manifest | described(opened), None, as_json)
+        show_manifest(opened.manifest | graph_summary(opened), None, as_json)
 
 
 @graph_app.command()
 def search(
     text: Annotated[str, typer.Argument(help="A word or phrase.")],
-    graph: Graph = "everyday",
-    limit: Limit = 20,
+    graph: GraphOption = "everyday",
+    limit: MaxResults = 20,
     as_json: AsJson = False,
 ) -> None:
     """Find concepts by label; inflected forms match.
@@ -431,9 +430,9 @@ def search(
 @graph_app.command()
 def neighbours(
     concept: Annotated[str, typer.Argument(help="Label, IRI or name of a concept.")],
-    graph: Graph = "everyday",
+    graph: GraphOption = "everyday",
     relation: Annotated[str, typer.Option(help="Restrict to this relation (label or name).")] = "",
-    limit: Limit = 50,
+    limit: MaxResults = 50,
     as_json: AsJson = False,
 ) -> None:
     """List the facts about a concept, highest weight first.
@@ -442,7 +441,7 @@ def neighbours(
     """
     opened = _open(graph)
     facts = opened.neighbours(concepts_named(opened, concept)[:1], None if relation else limit)
-    rows = rows_of(opened, facts)
+    rows = fact_rows(opened, facts)
     if relation:
         rows = [row for row in rows if relation.lower() in relation_labels(row["relation"])]
         relation_named(opened, relation)
@@ -463,7 +462,7 @@ def neighbours(
 def path(
     start: Annotated[str, typer.Argument(help="Label or name of the first concept.")],
     end: Annotated[str, typer.Argument(help="Label or name of the second concept.")],
-    graph: Graph = "everyday",
+    graph: GraphOption = "everyday",
     hops: Annotated[int, typer.Option(min=1, max=6, help="Maximum path length in facts.")] = 3,
     limit: Annotated[int, typer.Option("--limit", "-k", min=1, help="Number of paths.")] = 5,
     as_json: AsJson = False,
@@ -526,7 +525,7 @@ def export(
 
     Example: kgqa graph export everyday --out everyday.graphml
     """
-    from kgqa.graph.formats import export as write
+    from kgqa.graph.formats import export_store as write
 
     opened = _open(graph)
     if not isinstance(opened, GraphStore):

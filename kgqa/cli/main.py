@@ -95,7 +95,7 @@ def predict(
     run = predict_module.PredictionRun(
         graph, model, batch, device, language, engine, workers, strict, no_answer_threshold
     )
-    predict_module.predict(source, target, run, overwrite)
+    predict_module.predict_file(source, target, run, overwrite)
 
 
 COMMANDS: dict[str, Callable[..., None]] = {

@@ -33,7 +33,7 @@ Shots = Annotated[
 ExampleFile = Annotated[
     Path | None, typer.Option("--examples", help="Causal LM only: JSON-lines file of examples for --shots.")
 ]
-ChoiceScore = Annotated[
+ChoiceScoreOption = Annotated[
     str,
     typer.Option(
         "--choice-score",

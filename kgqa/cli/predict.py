@@ -453,7 +453,7 @@ def _question(line: bytes, where: str, number: int) -> Question | None:
     return question
 
 
-def predict(source: Path | str, target: Path | str, run: PredictionRun, overwrite: bool = False) -> None:
+def predict_file(source: Path | str, target: Path | str, run: PredictionRun, overwrite: bool = False) -> None:
     """Answer a file of questions. An interrupted run resumes: its answers are in `TARGET.part`, or in the cache for a
     URL, until all are complete.
 
@@ -524,7 +524,7 @@ def _answered(
 def _run_of(questions: Sequence[Question], run: PredictionRun) -> dict[str, str]:
     """Fingerprints of what the answers depend on."""
     from kgqa.graph.load import graph_fingerprint
-    from kgqa.models.reader import fingerprint
+    from kgqa.models.reader import model_fingerprint
 
     prompted = is_prompted(run.model)
     content = "" if prompted else graph_fingerprint(run.graph)
@@ -532,7 +532,11 @@ def _run_of(questions: Sequence[Question], run: PredictionRun) -> dict[str, str]
     for question in questions:
         parts = [question.id, question.text, question.passage_text, *question.choices]
         asked.update(json.dumps(parts).encode())
-    reader = fingerprint(Path(run.model), "config.json") if prompted else fingerprint(find_model(run.model))
+    reader = (
+        model_fingerprint(Path(run.model), "config.json")
+        if prompted
+        else model_fingerprint(find_model(run.model))
+    )
     found = {"questions": asked.hexdigest(), "reader": reader, "graph": content}
     return {**found, "language": run.language, "threshold for none": str(run.no_answer_threshold)}
 
@@ -546,13 +550,14 @@ def classify_file(
         InputError: a row cannot be used, the folder contains no classifier, or the output exists already.
     """
     from kgqa.data.datasets.labelled import as_labelled
-    from kgqa.data.files import rows_of
+    from kgqa.data.files import read_json_lines
     from kgqa.models.classifiers import Classifier
 
     output_file(target, overwrite, source)
     classifier = Classifier(folder, device)
     given = [
-        (row, as_labelled(classifier.kind, row, f"{source}:{number}")) for number, row in rows_of(source)
+        (row, as_labelled(classifier.kind, row, f"{source}:{number}"))
+        for number, row in read_json_lines(source)
     ]
     with replacing(target, overwrite) as part, part.open("w", encoding="utf-8") as out:
         for at in range(0, len(given), batch):

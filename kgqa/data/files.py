@@ -41,7 +41,7 @@ def read_lines(path: Path) -> Iterator[str]:
         raise InputError(f"{path}: damaged zstd file ({error}); fetch or compress it again") from error
 
 
-def rows_of(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Line numbers (from 1) and objects of a JSON-lines file; blank lines are skipped."""
     for number, line in enumerate(read_lines(path), 1):
         if not line.strip():

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kgqa.graph.linking.normalize import normalise, words
-from kgqa.types import Edges, InputError, Ints, KnowledgeGraph, Relation, nearest
+from kgqa.types import Edges, InputError, Ints, KnowledgeGraph, Relation, did_you_mean
 
 
 def candidates(graph: KnowledgeGraph, text: str) -> Ints:
@@ -52,7 +52,7 @@ def concepts_named(graph: KnowledgeGraph, text: str) -> Ints:
     return found
 
 
-def rows_of(graph: KnowledgeGraph, facts: Edges) -> list[dict[str, Any]]:
+def fact_rows(graph: KnowledgeGraph, facts: Edges) -> list[dict[str, Any]]:
     """Facts with labels, relation words and provenance, one dictionary each."""
     from kgqa.graph.storage.store import GraphStore
 
@@ -82,7 +82,7 @@ def relation_named(graph: KnowledgeGraph, relation: str) -> Relation:
     for about, ways in zip(graph.relations, known, strict=True):
         if relation.lower() in ways:
             return about
-    hint = nearest(relation.lower(), set().union(*known), "`kgqa graph info` lists them")
+    hint = did_you_mean(relation.lower(), set().union(*known), "`kgqa graph info` lists them")
     raise InputError(f"{relation}: no relation of {graph.name} has this name; {hint}")
 
 
@@ -96,7 +96,7 @@ def relation_labels(relation: dict[str, str]) -> set[str]:
 def relation_type_text(relation: dict[str, Any]) -> str:
     """The types of a relation in a manifest, and the unit of its values, as text."""
     unit = f"in {relation['unit']}" if relation.get("unit") else ""
-    return ", ".join(filter(None, [*relation.get("means", ()), unit]))
+    return ", ".join(filter(None, [*relation.get("types", ()), unit]))
 
 
 def with_relation_type(
@@ -105,7 +105,7 @@ def with_relation_type(
     """A manifest with other types for a relation, given by any of its names; InputError for an unknown type."""
     from kgqa.graph.relation_types import types_by_name
 
-    known = {"means": sorted(types_by_name(types)), "unit": unit}
+    known = {"types": sorted(types_by_name(types)), "unit": unit}
     rows = manifest["relations"]
     return manifest | {
         "relations": [row | known if relation.lower() in relation_labels(row) else row for row in rows]

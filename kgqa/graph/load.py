@@ -18,7 +18,7 @@ from kgqa.graph.storage.layout import MANIFEST
 from kgqa.graph.storage.store import GraphStore, is_store
 from kgqa.limits.sandbox import SandboxLimits
 from kgqa.settings import RELATIONS, cache_folder, graph_folders
-from kgqa.types import InputError, KnowledgeGraph, nearest
+from kgqa.types import InputError, KnowledgeGraph, did_you_mean
 from kgqa.validation import WORDINGS
 from kgqa.verbalize import inflection, korean
 
@@ -133,7 +133,7 @@ def _shipped() -> dict[str, Path]:
 
 def _unknown(source: str) -> str:
     names = sorted(_shipped())
-    hint = nearest(source, names, f"known by name: {', '.join(names) or 'none'}")
+    hint = did_you_mean(source, names, f"known by name: {', '.join(names) or 'none'}")
     shown = source if len(source) <= 100 else source[:99] + "…"
     return f"{shown if shown.isprintable() else repr(shown)}: no such graph, file or folder; {hint}"
 

@@ -15,6 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from kgqa.graph.linking.label_keys import BOOLEAN, DATES, XSD, comparable, split_literal
+from kgqa.renamed import RELATION_TYPES
 from kgqa.types import InputError, Relation
 
 _TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
@@ -30,10 +31,10 @@ MOST = 0.8
 class RelationType(StrEnum):
     """Types of relations."""
 
-    KIND = "kind"
-    """Instance of: from an entity to its class."""
-    NARROWS = "narrows"
-    """Subclass of: from a class to a wider one."""
+    IS_A = "is-a"
+    """From an entity to its class, or from a class to a wider one."""
+    SUBCLASS_OF = "subclass-of"
+    """Only from a class to a wider one; such a relation is also `IS_A`."""
     PART = "part"
     OPPOSITE = "opposite"
     EQUAL = "equal"
@@ -42,8 +43,8 @@ class RelationType(StrEnum):
     QUALITY = "quality"
     """From an entity to a property that many entities share."""
     MEASURE = "measure"
-    AGENT = "by whom"
-    TIME = "when"
+    AGENT = "agent"
+    TIME = "time"
 
 
 RelationTypes = frozenset[RelationType]
@@ -68,12 +69,12 @@ def relation_types(relation: Relation) -> RelationTypes:
 
 def is_type_relation(relation: Relation) -> bool:
     """Whether a relation leads from an instance to its class."""
-    return RelationType.KIND in relation_types(relation)
+    return RelationType.IS_A in relation_types(relation)
 
 
 def is_subclass_relation(relation: Relation) -> bool:
     """Whether a relation leads only from a class to a wider class."""
-    return RelationType.NARROWS in relation_types(relation)
+    return RelationType.SUBCLASS_OF in relation_types(relation)
 
 
 def is_opposite(relation: Relation) -> bool:
@@ -91,9 +92,9 @@ def types_by_vocabulary(name: str, label: str = "", words: str = "", wider: str 
     """Types of a relation by its vocabulary, by that of a super-property, or else by its words.
 
     >>> sorted(map(str, types_by_vocabulary("http://www.w3.org/2004/02/skos/core#broader")))
-    ['kind', 'narrows']
+    ['is-a', 'subclass-of']
     >>> sorted(map(str, types_by_vocabulary("ex:b", "built by")))
-    ['by whom']
+    ['agent']
     """
     for known in (name, wider):
         if found := _NAMED.get(_SHORT.sub("", known, count=1)):
@@ -153,9 +154,9 @@ def is_closed_world(relations: Iterable[tuple[str, int]], weighed: bool) -> bool
 
 
 def types_by_name(texts: Iterable[str]) -> RelationTypes:
-    """Relation types by name. Raises InputError for an unknown name."""
+    """Relation types by name, present or former. Raises InputError for an unknown name."""
     known = {str(relation_type) for relation_type in RelationType}
-    for text in (texts := list(texts)):
+    for text in (texts := [RELATION_TYPES.get(text, text) for text in texts]):
         if text not in known:
             raise InputError(f"{text}: unknown relation type; the types are {', '.join(RelationType)}")
     return frozenset(map(RelationType, texts))

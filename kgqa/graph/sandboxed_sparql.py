@@ -20,7 +20,7 @@ from typing import Any
 
 from kgqa.graph.formats.write import turtle
 from kgqa.graph.storage.store import GraphStore
-from kgqa.limits.sandbox import SandboxLimits, limit, start, tell
+from kgqa.limits.sandbox import SandboxLimits, limit, send_line, start
 from kgqa.types import InputError
 
 MAX_ROWS = 500
@@ -144,9 +144,9 @@ def answer_queries(content: bytes) -> None:
     store.load(content, format=pyoxigraph.RdfFormat.TURTLE)
     # a first query, so that lazy imports happen before the fork closes all files
     _asks_elsewhere('SELECT ("" AS ?a) { ?s ?p 1 FILTER(?s = <a:b> && !BOUND(?p)) }')
-    tell(ready=True)
+    send_line(ready=True)
     for line in sys.stdin.buffer:
-        tell(**_forked(store, json.loads(line)))
+        send_line(**_forked(store, json.loads(line)))
 
 
 def _forked(store: Any, query: str) -> dict[str, Any]:

@@ -12,7 +12,15 @@ from hashlib import blake2b
 import numpy as np
 
 from kgqa.graph.formats.rdf import MAX_DEFINITION, MAX_TEXT
-from kgqa.graph.formats.sparql_client import Binding, Endpoint, RequestCheck, iri, literal, name_of, term
+from kgqa.graph.formats.sparql_client import (
+    Binding,
+    Endpoint,
+    RequestCheck,
+    iri,
+    literal,
+    name_of,
+    sparql_term,
+)
 from kgqa.graph.formats.vocabulary import (
     ALTERNATES,
     LABELS,
@@ -149,7 +157,7 @@ class SparqlGraph:
 
     def neighbours(self, entities: Ints, limit: int | None = None) -> Edges:
         facts: set[tuple[int, int, int]] = set()
-        terms = [known for name in self.names(np.unique(entities)) if (known := term(name))]
+        terms = [known for name in self.names(np.unique(entities)) if (known := sparql_term(name))]
         # with a limit, each entity needs a subquery of its own, so queries would become too long for some servers
         for part in _parts(terms, self.batch if limit is None else max(1, self.batch // 4)):
             given = [part] if limit is None else [[value] for value in part]
@@ -225,7 +233,7 @@ class SparqlGraph:
 
     def ids(self, names: Sequence[str]) -> Ints:
         """Id of each IRI or literal, assigned if it is new; -1 for an invalid name."""
-        return np.array([self._id(name) if term(name) else -1 for name in names], dtype=np.int32)
+        return np.array([self._id(name) if sparql_term(name) else -1 for name in names], dtype=np.int32)
 
     def labels(self, entities: Ints) -> list[str]:
         """Preferred label of each entity; the words of its IRI if it has none."""

@@ -9,7 +9,7 @@ from kgqa.graph.linking.normalize import people
 from kgqa.graph.relation_types import is_subclass_relation, is_type_relation, is_vague
 from kgqa.graph.storage.store import GraphStore
 from kgqa.types import Ints, KnowledgeGraph
-from kgqa.verbalize.questions import Wording, relation_question
+from kgqa.verbalize.questions import QuestionWording, relation_question
 
 _NUMBERS = frozenset({"integer", "int", "long", "decimal", "double", "float", "nonNegativeInteger"})
 _LOOKED_AT = 200
@@ -47,7 +47,9 @@ def _type_facts(graph: GraphStore) -> tuple[Ints, Ints]:
     return edges.head[rows], edges.tail[rows]
 
 
-def samples(graph: KnowledgeGraph, count: int = 3, wording: Wording | None = None) -> list[tuple[str, str]]:
+def samples(
+    graph: KnowledgeGraph, count: int = 3, wording: QuestionWording | None = None
+) -> list[tuple[str, str]]:
     """Suggested questions with their answers, one for each of the most frequent relations, then another for each until
     there are enough; empty for an endpoint.
 
@@ -79,7 +81,7 @@ def samples(graph: KnowledgeGraph, count: int = 3, wording: Wording | None = Non
                 asked_so = relation_question(relation, about, number=True)
             else:
                 asked_so = (wording or relation_question)(
-                    relation, about, is_date(name), bool(people(answer))
+                    relation, about, is_date_literal(name), bool(people(answer))
                 )
             if asked_so:
                 questions.append((asked_so, answer))
@@ -88,7 +90,7 @@ def samples(graph: KnowledgeGraph, count: int = 3, wording: Wording | None = Non
     return questions
 
 
-def is_date(name: str) -> bool:
+def is_date_literal(name: str) -> bool:
     """Whether a name is a literal for a day, month or year."""
     return is_value(name) and split_literal(name)[2].rpartition("#")[2] in DATES
 

@@ -69,7 +69,7 @@ class _Phrase:
     def asks(self) -> bool:
         return any(word.asks for word in self.words)
 
-    def said(self) -> list[Word]:
+    def in_order(self) -> list[Word]:
         """The words, after their preposition."""
         is_bare = not self.case or self.case in ("subject", "topic", "object") or self.words[0].text in _BARE
         words = [*self.words, *self.tail]
@@ -96,22 +96,22 @@ class _Clause:
         """Whether it has a question word."""
         return any(p.asks for p in self.phrases) or any(word.asks for word in (*self.before_noun, *self.verb))
 
-    def said(self, asking: bool, is_yes_no: bool = False) -> list[Word]:
+    def in_order(self, asking: bool, is_yes_no: bool = False) -> list[Word]:
         """The clause in English order."""
         left = [*self.before_noun, *self.behind_noun]
         phrases = [*self.phrases, *([_Phrase(left)] if left else [])]
         asked = [p for p in phrases if p.asks] if asking else []
         rest = [p for p in phrases if p not in asked]
-        subject = [word for p in rest if p.case in ("subject", "topic") for word in p.said()]
+        subject = [word for p in rest if p.case in ("subject", "topic") for word in p.in_order()]
         others = sorted(
             (p for p in rest if p.case not in ("subject", "topic")),
             key=lambda p: p.case not in ("", "object"),
         )
-        objects = [word for p in others for word in p.said()]
+        objects = [word for p in others for word in p.in_order()]
         verb = [word for word in self.verb if not (asking and word.asks)]
         if self.in_tenses and [word.text for word in verb[:1]] == ["is"]:
             verb = _in_tense(self, verb)
-        front = [word for p in asked for word in p.said()] + [w for w in self.verb if asking and w.asks]
+        front = [word for p in asked for word in p.in_order()] + [w for w in self.verb if asking and w.asks]
         negation = [Word("not")] * self.is_negative
         helper = [Word("did" if self.is_past else "does")]
         if self.in_tenses and phrases and not verb and asking and not front:
@@ -148,7 +148,7 @@ def _in_tense(clause: _Clause, verb: Sequence[Word] | None = None, own: Sequence
     return [first._replace(text=f"{inflected} {rest}".strip()), *others]
 
 
-class _Writer:
+class _SentenceWriter:
     """Goes through the morphemes of a text, and writes its sentences."""
 
     def __init__(
@@ -278,7 +278,7 @@ class _Writer:
                 phrase.words.append(Word(english or "and"))
         elif m.tag == "JKG":
             if phrase.is_open and phrase.tail:
-                self.clause.behind_noun = [Word("of"), *self.clause.phrases.pop().said()]
+                self.clause.behind_noun = [Word("of"), *self.clause.phrases.pop().in_order()]
             elif phrase.is_open:
                 self.clause.before_noun = [*self.clause.phrases.pop().words, Word("'s")]
         elif m.tag == "JX" and english not in ("from", "until"):
@@ -296,10 +296,10 @@ class _Writer:
             self.clause.adverbs += [word for word in self.clause.verb if word.text != "is"]
             self.clause.verb = []
             return
-        said, link = self.clause.said(False), self._english(m) or ""
+        words, link = self.clause.in_order(False), self._english(m) or ""
         if link:
-            said = [Word(link), *said] if link in _OPENING else [*said, Word(link)]
-        self.clauses.append(said)
+            words = [Word(link), *words] if link in _OPENING else [*words, Word(link)]
+        self.clauses.append(words)
         self.clause = _Clause(in_tenses=not self.ending)
 
     def _before_noun(self) -> None:
@@ -310,8 +310,8 @@ class _Writer:
             own.insert(0, clause.phrases.pop())
             if self.ending:
                 break
-        subject = [word for p in own if p.case == "subject" for word in p.said()]
-        others = [word for p in own if p.case != "subject" for word in p.said()]
+        subject = [word for p in own if p.case == "subject" for word in p.in_order()]
+        others = [word for p in own if p.case != "subject" for word in p.in_order()]
         verb = [word for word in clause.verb if word.text != "is"]
         negation = [Word("not")] * clause.is_negative
         if not self.ending and (own or len(clause.verb) > 1 or any(word.text in _BE for word in clause.verb)):
@@ -329,7 +329,7 @@ class _Writer:
         """Write the sentence; that of a question begins with its question word, wherever it stands."""
         asked_before = any(word.asks for clause in self.clauses for word in clause)
         is_yes_no = self.asking and bool(self.clause.verb) and not (asked_before or self.clause.asks)
-        last = self.clause.said(self.asking, is_yes_no)
+        last = self.clause.in_order(self.asking, is_yes_no)
         clauses = [*self.clauses, last]
         if self.asking and last and self.clauses:
             asked = next((word for clause in clauses for word in clause if word.asks), None)
@@ -360,7 +360,9 @@ def in_english_order(
     """
     is_japanese = language == "ja"
     found = _japanese(text, mentions, table) if is_japanese else morphemes(text)
-    return _Writer(found, table, asking, unknown or romanise, "" if is_japanese else "다").write(mentions)
+    return _SentenceWriter(found, table, asking, unknown or romanise, "" if is_japanese else "다").write(
+        mentions
+    )
 
 
 _NAME, _WHO, _WHICH = "花子", "誰", "どの"

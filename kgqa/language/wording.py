@@ -19,22 +19,22 @@ from kgqa.verbalize.fact_sentences import relation_key
 from kgqa.verbalize.korean import korean_relation
 
 
-def said(language: str, key: str) -> str:
+def answer_phrase(language: str, key: str) -> str:
     """A phrase used in answers, by its key; in English if the language has none.
 
-    >>> said("de", "yes"), said("xx", "yes")
+    >>> answer_phrase("de", "yes"), answer_phrase("xx", "yes")
     ('ja', 'yes')
     """
     found: str = table(language)["said"].get(key) or table(ENGLISH)["said"][key]
     return found
 
 
-def verdicts(language: str) -> dict[str, str]:
+def yes_no_words(language: str) -> dict[str, str]:
     """The answers yes and no mapped to their words in a language."""
-    return {YES: said(language, "yes"), NO: said(language, "no")}
+    return {YES: answer_phrase(language, "yes"), NO: answer_phrase(language, "no")}
 
 
-def with_verdicts(answer: Answer, words: Mapping[str, str]) -> Answer:
+def with_yes_no_words(answer: Answer, words: Mapping[str, str]) -> Answer:
     """An answer with its "yes" and "no" in other words, unless they are choices."""
     if answer.source is Source.CHOICE:
         return answer
@@ -113,7 +113,7 @@ def dated(text: str, language: str) -> str:
 
     def written(match: re.Match[str]) -> str:
         day, month, year = match[1], months[MONTHS.index(match[2])], match[3]
-        return said(language, "date" if day else "month").format(day=day, month=month, year=year)
+        return answer_phrase(language, "date" if day else "month").format(day=day, month=month, year=year)
 
     return _DATE.sub(written, text)
 

@@ -14,7 +14,7 @@ from kgqa.types import InputError, first_line
 # The caller sets a condition once (`cancel_when`), and every step checks it (`check_cancelled`, `cancellable`), however
 # deep: a parameter would have to pass through every function of retrieval and collation. The condition is per thread.
 
-Item = TypeVar("Item")
+T = TypeVar("T")
 _STOP: ContextVar[Callable[[], bool] | None] = ContextVar("stop", default=None)
 _OFTEN = 200
 
@@ -48,7 +48,7 @@ def check_cancelled() -> None:
         raise Cancelled
 
 
-def cancellable(items: Iterable[Item]) -> Iterator[Item]:
+def cancellable(items: Iterable[T]) -> Iterator[T]:
     """Iterate over items, checking for cancellation every few. Raises `Cancelled` when the request was cancelled."""
     for number, item in enumerate(items):
         if number % _OFTEN == 0:

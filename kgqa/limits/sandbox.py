@@ -133,7 +133,7 @@ def stop(child: subprocess.Popen[bytes]) -> None:
         child.kill()
 
 
-def tell(**reply: Any) -> None:
+def send_line(**reply: Any) -> None:
     """In the subprocess: send a line to the parent."""
     print(json.dumps(reply), flush=True)
 
@@ -178,7 +178,9 @@ def _child() -> None:
     if not header["talks"]:
         threading.Thread(target=_end_with_parent, daemon=True).start()
     module, _, name = header["task"].partition(":")
-    asked = header["asked"] | ({"report": lambda *message: tell(report=message)} if header["reports"] else {})
+    asked = header["asked"] | (
+        {"report": lambda *message: send_line(report=message)} if header["reports"] else {}
+    )
     is_limited = False
     try:
         work = getattr(importlib.import_module(module), name)
@@ -198,7 +200,7 @@ def _child() -> None:
         # out of memory, a late import (mapping or compiling a module) fails with one of these
         is_short = is_limited and isinstance(error, ImportError | SyntaxError)
         reply = {} if is_short else {"fault": f"{type(error).__name__}: {error}"}
-    tell(**reply)
+    send_line(**reply)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from kgqa.models.pretrained import load_weights, save_half
+from kgqa.renamed import current_weights
 from kgqa.types import report_damage
 
 FILE = "amounts.safetensors"
@@ -57,7 +58,7 @@ class AmountHead(nn.Module):
             for _ in range(LAYERS)
         )
         self.norm = nn.LayerNorm(size)
-        self.gate = nn.Sequential(
+        self.answer_type = nn.Sequential(
             nn.Linear(3 * size, size), nn.GELU(), nn.Dropout(dropout), nn.Linear(size, 1)
         )
         self.pair = nn.Sequential(nn.Linear(4 * size, size), nn.GELU(), nn.Dropout(dropout))
@@ -81,7 +82,7 @@ class AmountHead(nn.Module):
         """Log-odds (B,) that the answer has to be computed, from states (B, T, size)."""
         parts = (tokens.mask & (tokens.segment == 0), tokens.kind > 0)
         best = [own.masked_fill(~part.unsqueeze(-1), -10.0).amax(1) for part in parts]
-        scores: Tensor = self.gate(torch.cat([own[:, 0], *best], dim=-1)).squeeze(-1)
+        scores: Tensor = self.answer_type(torch.cat([own[:, 0], *best], dim=-1)).squeeze(-1)
         return scores
 
     def pairs(self, quantities: Tensor, pairs: Tensor, text: Tensor) -> Tensor:
@@ -114,7 +115,7 @@ def load_amounts(folder: Path, hidden_size: int) -> AmountHead | None:
     if not (folder / FILE).exists():
         return None
     with report_damage(f"{folder / FILE}: not a head of this reader", "copy the checkpoint again"):
-        stored = load_weights(folder, FILE)
+        stored = current_weights(load_weights(folder, FILE))
         head = AmountHead(hidden_size, stored["project.weight"].shape[0])
         head.load_state_dict(stored)
     return head.eval()

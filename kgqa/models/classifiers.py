@@ -209,7 +209,7 @@ class Classifier:
         if not rows:
             return []
         batch = self.encode(rows).to(self.device)
-        return decide(task_scores(self.model, batch, self.kind), batch, rows, self.encode)
+        return decode_labels(task_scores(self.model, batch, self.kind), batch, rows, self.encode)
 
 
 def task_scores(model: Any, batch: TaskBatch, kind: TaskType) -> Tensor:
@@ -218,7 +218,7 @@ def task_scores(model: Any, batch: TaskBatch, kind: TaskType) -> Tensor:
     return found if batch.turned is None else found + scores(model, batch.turned, kind)
 
 
-def decide(
+def decode_labels(
     found: Tensor, batch: TaskBatch, rows: Sequence[Labelled], encode: Encoding
 ) -> list[dict[str, Any]]:
     """Decode scores to labels. Words beyond the maximum length are tagged "O"."""

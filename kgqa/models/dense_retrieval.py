@@ -25,7 +25,7 @@ from kgqa.models.collation.rows import padded
 from kgqa.models.devices import cast_linear_layers, find_precision, matmul_precision
 from kgqa.models.encoders.bert import open_encoder
 from kgqa.models.pretrained import FACT_ENCODER_CARD, check_regular, check_sums, checksum
-from kgqa.settings import FACT_ENCODER, GET_BASE, INDEXES, cache_folder, find_encoder, tell_once
+from kgqa.settings import FACT_ENCODER, GET_BASE, INDEXES, cache_folder, find_encoder, warn_once
 from kgqa.types import Edges, InputError, KnowledgeGraph, first_line
 from kgqa.verbalize import fact_sentences, inflection
 from kgqa.verbalize.fact_sentences import verbalize_triple
@@ -132,7 +132,7 @@ def open_fact_encoder(name: str) -> FactEncoder | None:
     except InputError:
         if name != FACT_ENCODER:
             raise
-        tell_once(f"{FACT_ENCODER} is not installed: facts are retrieved by entity linking alone; {GET_BASE}")
+        warn_once(f"{FACT_ENCODER} is not installed: facts are retrieved by entity linking alone; {GET_BASE}")
         return None
     return FactEncoder.load(name)
 
@@ -187,7 +187,7 @@ def index_file(graph: GraphStore, encoder: FactEncoder) -> Path:
     if found := next((path for path in (INDEXES / name, cached) if path.is_file()), None):
         return found
     for earlier in sorted(INDEXES.glob(f"{name.removesuffix(f'-{build_code()}.faiss')}-*.faiss")):
-        tell_once(
+        warn_once(
             f"{earlier.name}: this index of facts was built by other code or from another wording and is used all the "
             "same; `kgqa graph index GRAPH` builds it anew, which takes minutes"
         )

@@ -113,7 +113,7 @@ class MappedEncoder(FactEncoder):
 
     def pooled(self, batch: TextBatch) -> Tensor:
         """Unit vectors (n, e) of the fact encoder's space."""
-        return F.normalize(mapped(super().pooled(batch), self.weight), dim=-1)
+        return F.normalize(apply_map(super().pooled(batch), self.weight), dim=-1)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         with self.forward_pass():
@@ -131,7 +131,10 @@ class GlossedEncoder(FactEncoder):
     """
 
     def __init__(
-        self, mapped: MappedEncoder, english: FactEncoder, glosses: Callable[[Sequence[str]], Sequence[str]]
+        self,
+        mapped: MappedEncoder,
+        english: FactEncoder,
+        glosses: Callable[[Sequence[str]], Sequence[str]],
     ) -> None:
         nn.Module.__init__(self)
         self.mapped, self.english, self.glosses = mapped, english, glosses
@@ -150,7 +153,7 @@ class GlossedEncoder(FactEncoder):
         return unit
 
 
-def mapped(vectors: Tensor, weight: Tensor) -> Tensor:
+def apply_map(vectors: Tensor, weight: Tensor) -> Tensor:
     """`vectors` (n, d) mapped to (n, e) by a map (d + 1, e)."""
     return vectors @ weight[:-1] + weight[-1]
 

@@ -80,9 +80,10 @@ class Prompter:
     def prompt(self, question: Question, room: int) -> list[int]:
         """Token ids of examples and question, at most `room`: examples are dropped first, then the start of the
         passage."""
-        asked = self._ids(asking(question))
+        asked = self._ids(prompt_of(question))
         examples = [
-            self._ids(f"{asking(example.question)} {answer_text(example)}\n\n") for example in self.examples
+            self._ids(f"{prompt_of(example.question)} {answer_text(example)}\n\n")
+            for example in self.examples
         ]
         while examples and 1 + sum(map(len, examples)) + len(asked) > room:
             examples = examples[1:]
@@ -103,7 +104,7 @@ class Prompter:
     def _open(self, question: Question) -> list[Candidate]:
         ids = self.prompt(question, self.max_tokens - ANSWER_TOKENS)
         tokens = self._generate(ids, ANSWER_TOKENS, do_sample=False)
-        completion = first_line(self._decoded(tokens))
+        completion = first_generated_line(self._decoded(tokens))
         used = self._ids(f" {completion}")[:ANSWER_TOKENS] if completion else tokens[:1]
         sure = float((-self.language.losses_after(ids, [used])[0].mean()).exp()) if used else 0.0
         if not completion or completion.lower().startswith(UNKNOWN):
@@ -155,7 +156,7 @@ class Prompter:
         return self.language.tokenizer.decode(list(tokens))
 
 
-def asking(question: Question) -> str:
+def prompt_of(question: Question) -> str:
     """The prompt of a question: a line for the passage, one for the question, and the start of the answer's."""
     passage = f"{question.passage_text}\n" if question.passage_text else ""
     return f"{passage}Q: {question.text}\nA:"
@@ -166,7 +167,7 @@ def answer_text(example: Example) -> str:
     return example.golds[0] if example.golds else UNKNOWN
 
 
-def first_line(text: str) -> str:
+def first_generated_line(text: str) -> str:
     """The first line of a continuation, up to the next question, without surrounding quotes and full stop."""
     line = re.split(r"\n|\b[qQ] ?:", text.strip(), maxsplit=1)[0]
     return line.strip(" \t.\"'")
@@ -328,6 +329,6 @@ def open_relevance(name: str) -> LabelRelevance | None:
     return LabelRelevance(language)
 
 
-def fingerprint(name: str) -> str:
+def language_model_fingerprint(name: str) -> str:
     """Fingerprint of the language model in a folder."""
     return checksum(*sorted(find_encoder(name).rglob("*.safetensors")), size=8)

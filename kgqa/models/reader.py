@@ -183,7 +183,7 @@ def save_reader(reader: Reader, tokenizer_folder: Path, folder: Path, card: dict
     write_card(folder, {"format": FORMAT, "reasoner": reader.settings.model_dump(), **card})
 
 
-def fingerprint(folder: Path, card: str = CARD) -> str:
+def model_fingerprint(folder: Path, card: str = CARD) -> str:
     """Fingerprint of a model folder: its card (a reader's holds checksums) and the sizes of its weights."""
     digest = blake2b((folder / card).read_bytes(), digest_size=16)
     for path in sorted(folder.glob("*.safetensors")):

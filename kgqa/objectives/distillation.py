@@ -204,7 +204,7 @@ class DistilBERT(Distillation):
         }
 
 
-class Layers(nn.Module):
+class LayerLosses(nn.Module):
     """Losses between the layers of student and teacher (Jiao et al., 2020, equations 7 to 9).
 
     Student layer m is matched to teacher layer m * L_teacher / L_student, with a projection if the dimensions differ.
@@ -241,7 +241,7 @@ class TinyBERT(Distillation):
 
     def __init__(self, *networks: Any, prediction: bool = False, **options: Any) -> None:
         super().__init__(*networks, **options)
-        self.layers = Layers(self.model.config, self.teacher.config)
+        self.layers = LayerLosses(self.model.config, self.teacher.config)
         self.prediction = prediction
 
     def terms(self) -> tuple[str, ...]:
@@ -357,7 +357,7 @@ def same_embedding(student: Any, teacher: Any) -> None:
 class TaughtTask(Task):
     """TinyBERT's second stage (Jiao et al., 2020, section 3.2): a fine-tuned teacher, and the task's data.
 
-    With `layers`, the losses of embeddings, attention and hidden states (`Layers`). Without, the prediction loss
+    With `layers`, the losses of embeddings, attention and hidden states (`LayerLosses`). Without, the prediction loss
     (equation 10): soft targets with a temperature, and the gold labels with weight 1 - `soft`. The paper runs one after
     the other, and augments its data twentyfold by replacing words, which is not done here.
 
@@ -380,7 +380,7 @@ class TaughtTask(Task):
         super().__init__(*arguments, **options)
         self._teacher = [teacher.eval().requires_grad_(False)]  # in a list: not trained, not saved
         self.temperature, self.soft = temperature, soft
-        self.layers = Layers(self.model.config, teacher.config) if layers else None
+        self.layers = LayerLosses(self.model.config, teacher.config) if layers else None
 
     def forward(self, batch: TaskBatch) -> Loss:
         """Mean loss of the examples, of the words, or of the layers."""

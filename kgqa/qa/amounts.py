@@ -96,7 +96,7 @@ class Sum(NamedTuple):
     """Characters of each quantity in the passage; None for quantities of the question."""
 
 
-class Step(NamedTuple):
+class Operation(NamedTuple):
     """An operation on two quantities, by index."""
 
     first: int
@@ -107,7 +107,7 @@ class Step(NamedTuple):
 class Expression(NamedTuple):
     """A sequence of operations; each result is a quantity of the later ones."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[Operation, ...]
     quantities: tuple[Quantity, ...]
     """The given quantities, then the results."""
     score: float
@@ -148,12 +148,12 @@ def _tokens(offsets: Sequence[tuple[int, int]], amount: Amount, shift: int) -> t
     return shift + inside[0], shift + inside[-1]
 
 
-def kind_of(quantity: Quantity) -> int:
+def quantity_kind(quantity: Quantity) -> int:
     """Index of a quantity's kind in the arithmetic head."""
     return _KINDS.get(quantity.kind, KINDS - 1)
 
 
-def tokens_of(sums: Sequence[Sum], states: Sequence[Tensor]) -> AmountTokens:
+def amount_tokens(sums: Sequence[Sum], states: Sequence[Tensor]) -> AmountTokens:
     """A batch of arithmetic questions with the encoder's states (T, H) of each."""
     width = max(map(len, states))
     batch = AmountTokens(
@@ -167,7 +167,7 @@ def tokens_of(sums: Sequence[Sum], states: Sequence[Tensor]) -> AmountTokens:
         batch.mask[n, : len(own)] = True
         batch.segment[n, each.passage_at : len(own)] = 1
         for quantity, (first, last) in zip(each.quantities, each.places, strict=True):
-            batch.kind[n, first : last + 1] = kind_of(quantity)
+            batch.kind[n, first : last + 1] = quantity_kind(quantity)
     return batch
 
 
@@ -176,14 +176,14 @@ def states_of(own: Tensor, each: Sum) -> Tensor:
     return torch.stack([own[first : last + 1].mean(0) for first, last in each.places])
 
 
-def possible(quantities: Sequence[Quantity]) -> dict[Step, Quantity]:
+def possible(quantities: Sequence[Quantity]) -> dict[Operation, Quantity]:
     """The operations that the units of quantities allow, with their results."""
     found = {}
     for first, second in combinations(range(len(quantities)), 2):
         for n, operator in enumerate(OPERATORS):
             result = _computed(operator, quantities[first], quantities[second])
             if result is not None:
-                found[Step(first, second, n)] = result
+                found[Operation(first, second, n)] = result
     return found
 
 
@@ -193,14 +193,14 @@ _computed = lru_cache(maxsize=20_000)(computed)
 class Options(NamedTuple):
     """The possible next operations, as tensors for the arithmetic head."""
 
-    steps: list[Step]
+    steps: list[Operation]
     pairs: Tensor  # (P, 2) distinct pairs of quantities
     place: Tensor  # (O,) pair of each step
     operator: Tensor  # (O,)
     is_whole: Tensor  # (O,) whether the result is a whole number
 
 
-def options_of(found: Mapping[Step, Quantity]) -> Options:
+def options_of(found: Mapping[Operation, Quantity]) -> Options:
     """The result of `possible` as tensors."""
     steps = list(found)
     pairs = list(dict.fromkeys((step.first, step.second) for step in steps))
@@ -257,7 +257,7 @@ def expressions(
     return sorted((made._replace(score=made.score - finished) for made in done), key=lambda each: -each.score)
 
 
-def _is_sensible(expression: Expression, step: Step) -> bool:
+def _is_sensible(expression: Expression, step: Operation) -> bool:
     """Whether an operation takes each quantity once; only "80 − 80 × 25 %" takes one again, from its own product."""
     steps, given = expression.steps, len(expression.quantities) - len(expression.steps)
     used = {n for other in steps for n in other[:2]}
@@ -277,7 +277,7 @@ def formula(expression: Expression) -> str:
 
     >>> from fractions import Fraction
     >>> three, four = Quantity(Fraction(3)), Quantity(Fraction(4), MONEY, "euro")
-    >>> formula(Expression((Step(0, 1, 3),), (three, four, four), 0.0))
+    >>> formula(Expression((Operation(0, 1, 3),), (three, four, four), 0.0))
     '3 × 4'
     """
     given = len(expression.quantities) - len(expression.steps)
@@ -333,7 +333,7 @@ def _answers(
     """The computed answer of each question; None if it does not have to be computed."""
     with torch.inference_mode():
         states = reader.token_states([(each.ids, each.passage_at) for each in sums], calibration.layer)
-        tokens = tokens_of(sums, states)
+        tokens = amount_tokens(sums, states)
         own = head.read(tokens)
         chances = head.is_computed(own, tokens).sigmoid().tolist()
         for question, each, row, chance in zip(questions, sums, own, chances, strict=True):

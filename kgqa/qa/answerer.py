@@ -16,7 +16,7 @@ from kgqa.graph.retrieval.ablation import Ablation
 from kgqa.language.care import harm_of
 from kgqa.language.detect import ENGLISH, KOREAN, question_language
 from kgqa.language.overlap import content
-from kgqa.language.wording import relation_in, verdicts, with_verdicts, without_particles
+from kgqa.language.wording import relation_in, with_yes_no_words, without_particles, yes_no_words
 from kgqa.limits.cancellation import check_cancelled
 from kgqa.models.dense_retrieval import open_fact_encoder
 from kgqa.models.language_model import open_relevance
@@ -24,12 +24,12 @@ from kgqa.models.load import LoadedReader, open_reader
 from kgqa.qa.alternatives import alternatives
 from kgqa.qa.decide import DecisionConfig
 from kgqa.qa.explain import Scoring, log_odds, log_odds_drops, near_edges, probability
-from kgqa.qa.gloss import answered_in, in_english, is_glossed, labels_in
+from kgqa.qa.gloss import answered_in, is_glossed, labels_in, question_in_english
 from kgqa.qa.pipeline import default_pipeline
 from kgqa.qa.render import Edit, FactAttribution, edited_facts, remove, sentence
 from kgqa.qa.retrieve import Retriever
 from kgqa.qa.state import QAState, QAStates, Step
-from kgqa.settings import DEFAULT_READER, MULTILINGUAL, find_model, has_model, tell_once
+from kgqa.settings import DEFAULT_READER, MULTILINGUAL, find_model, has_model, warn_once
 from kgqa.types import (
     CAUTION,
     NO,
@@ -207,7 +207,7 @@ class Answerer:
         if self.multilingual_reader is None or language == ENGLISH or self.graph.closed_world:
             glosses = self.graph.closed_world and is_glossed(language)
             if language != ENGLISH and not (glosses or self.reader.settings.multilingual):
-                tell_once(
+                warn_once(
                     f"{self.name} was trained on English only: its answers in other languages are guesses; "
                     "choose a multilingual reader"
                 )
@@ -274,7 +274,9 @@ class Answerer:
         others unchanged."""
         own = self.of(question)
         return (
-            in_english(question, own.linker, self._language(question)) if own._glosses(question) else question
+            question_in_english(question, own.linker, self._language(question))
+            if own._glosses(question)
+            else question
         )
 
     def retrieve(self, question: Question | str) -> list[Subgraph]:
@@ -340,7 +342,7 @@ class Answerer:
         if answer.harm:
             return answer
         steps = [step for step in self.of(answer.question).steps if step.name == "attribute"]
-        (state,) = run(steps, (self._as_read(answer),))
+        (state,) = run_steps(steps, (self._as_read(answer),))
         timing = {**answer.timing_ms, **state.timing_ms}
         # `timing` still has the total of the first run
         timing["total"] = sum(ms for name, ms in timing.items() if name != "total")
@@ -409,7 +411,7 @@ class Answerer:
             own = self.of(question)
             chosen = [s for s in own.steps if s.name not in ("retrieve", "compute", "ground", "attribute")]
             state = QAState(own.read_as(question), tuple(graphs), is_glossed=own._glosses(question))
-            answers += own._given(run(chosen, (state,)), [question])
+            answers += own._given(run_steps(chosen, (state,)), [question])
         return answers
 
     def _answered(
@@ -435,10 +437,10 @@ class Answerer:
     ) -> QAStates:
         """The states after the steps. A question that offers alternatives ("a fork or a spoon?") and is answered by
         something else is asked again with these as choices, unless it is confidently unanswerable from its passage."""
-        states = run(steps, states, watch)
+        states = run_steps(steps, states, watch)
         again = {n: choices for n, state in enumerate(states) if (choices := self._choices(state))}
         asked = tuple(QAState(replace(states[n].question, choices=c)) for n, c in again.items())
-        chosen = dict(zip(again, run(steps, asked, watch) if asked else asked, strict=True))
+        chosen = dict(zip(again, run_steps(steps, asked, watch) if asked else asked, strict=True))
         return tuple(chosen.get(n, state) for n, state in enumerate(states))
 
     def _choices(self, state: QAState) -> tuple[str, ...]:
@@ -463,11 +465,13 @@ class Answerer:
                 answer = answered_in(replace(answer, question=question), self.graph, language)
             if language == KOREAN:
                 answer = without_particles(replace(answer, question=question))
-            answers.append(with_verdicts(answer, verdicts(language)))
+            answers.append(with_yes_no_words(answer, yes_no_words(language)))
         return answers
 
 
-def run(steps: Sequence[Step], states: QAStates, watch: Callable[[str], object] | None = None) -> QAStates:
+def run_steps(
+    steps: Sequence[Step], states: QAStates, watch: Callable[[str], object] | None = None
+) -> QAStates:
     """Run the steps, and add the time of each, divided evenly over the states unless the step reports its
     own."""
     for step in steps:

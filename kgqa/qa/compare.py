@@ -82,7 +82,7 @@ class Clause(NamedTuple):
     value: Amount | None = None
 
 
-class Order(NamedTuple):
+class PartialOrder(NamedTuple):
     """The order of things on a scale, as far as a passage states it: pairs of clauses, the higher one first."""
 
     clauses: Sequence[Clause]
@@ -233,7 +233,7 @@ _DAY = re.compile(
 _MONTH = re.compile(rf"(?:st|nd|rd|th)?\s+(?:of\s+)?(?:{'|'.join(MONTHS)})\b", re.IGNORECASE)
 
 
-def by_values(passage: str, asked: Comparison) -> list[Order]:
+def by_values(passage: str, asked: Comparison) -> list[PartialOrder]:
     """The orders by the values in the clauses, one for each kind of quantity that the scale compares."""
     if _RELATIVE.search(passage) or (asked.noun and not content(asked.noun) & content(passage)):
         return []
@@ -270,7 +270,7 @@ def by_values(passage: str, asked: Comparison) -> list[Order]:
     ]
 
 
-def _ordered(clauses: Sequence[Clause], scale: Scale) -> Order:
+def _ordered(clauses: Sequence[Clause], scale: Scale) -> PartialOrder:
     pairs = set()
     for (m, one), (n, other) in permutations(enumerate(clauses), 2):
         if one.value is None or other.value is None:
@@ -279,7 +279,7 @@ def _ordered(clauses: Sequence[Clause], scale: Scale) -> Order:
         is_more = computed(LESS if first.kind in scale.falls else MORE, first, second)
         if is_more is not None and is_more.value:
             pairs.add((m, n))
-    return Order(clauses, frozenset(pairs))
+    return PartialOrder(clauses, frozenset(pairs))
 
 
 def _of(passage: str, at: int) -> str:
@@ -324,7 +324,7 @@ _DENIED = re.compile(
 """Words of clauses that state no definite fact: negated, hypothetical, or about nobody in particular."""
 
 
-def by_words(passage: str, asked: Comparison) -> Order | None:
+def by_words(passage: str, asked: Comparison) -> PartialOrder | None:
     """The order by comparisons that the passage states: "A is older than B", "A came an hour after B"."""
     ends = [m.span() for boundary in _BOUNDARIES for m in boundary.finditer(passage)]
     clauses: list[Clause] = []
@@ -364,7 +364,7 @@ def by_words(passage: str, asked: Comparison) -> Order | None:
         pairs.add((subject, other) if sign > 0 else (other, subject))
     while more := {(a, d) for a, b in pairs for c, d in pairs if b == c} - pairs:
         pairs |= more
-    return Order(clauses, frozenset(pairs)) if pairs else None
+    return PartialOrder(clauses, frozenset(pairs)) if pairs else None
 
 
 _UNNAMED = frozenset({"one", "ones"})
@@ -409,7 +409,7 @@ RIGHT = 0.8
 """Confidence of such an answer: the accuracy of this step on practice questions, rounded down."""
 
 
-class Result(NamedTuple):
+class ComparedAnswer(NamedTuple):
     """An answer, its span of evidence in the passage, and the compared values as text, "" if none were compared."""
 
     text: str
@@ -436,14 +436,14 @@ def _compared(state: QAState) -> QAState:
     return replace(state, computed=ComputedAnswer(best, evidence))
 
 
-def compared(question: str, passage: str, spans: Sequence[Candidate] = ()) -> Result | None:
+def compared(question: str, passage: str, spans: Sequence[Candidate] = ()) -> ComparedAnswer | None:
     """The answer to a comparison; None if the question is not one, or the passage does not state the order.
 
     `spans` are the reader's candidates, best first. If the question does not name the things, the answer is taken from
     them.
 
     >>> compared("Is Rik older than Ada?", "Ada was born in 1985 and Rik in 1990.")
-    Result(text='no', span=Span(start=0, end=37), reason='1990 > 1985')
+    ComparedAnswer(text='no', span=Span(start=0, end=37), reason='1990 > 1985')
     """
     asked = comparison_of(question)
     if asked is None:
@@ -464,7 +464,9 @@ def _reason(one: Clause, other: Clause) -> str:
     return f"{said(first)} {sign} {said(second)}"
 
 
-def _results(asked: Comparison, passage: str, order: Order, spans: Sequence[Candidate]) -> Iterator[Result]:
+def _results(
+    asked: Comparison, passage: str, order: PartialOrder, spans: Sequence[Candidate]
+) -> Iterator[ComparedAnswer]:
     """The answers by an order, one for each assignment of the things; with empty text if the order does not decide."""
     clauses = order.clauses
     pairs = order.pairs if asked.sign > 0 else {(b, a) for a, b in order.pairs}
@@ -475,11 +477,11 @@ def _results(asked: Comparison, passage: str, order: Order, spans: Sequence[Cand
             span = Span(min(a.start, b.start), max(a.end, b.end))
             # two people who are nineteen are seldom exactly the same age
             if not (yes or no) and (asked.is_choice or asked.scale.name == "age" or not a.value):
-                yield Result("")
+                yield ComparedAnswer("")
             elif asked.is_choice:
-                yield Result(asked.things[0 if yes else 1], span, _reason(a, b))
+                yield ComparedAnswer(asked.things[0 if yes else 1], span, _reason(a, b))
             else:
-                yield Result(YES if yes else NO, span, _reason(a, b))
+                yield ComparedAnswer(YES if yes else NO, span, _reason(a, b))
         return
     count = len(clauses)
     ranks = sorted(range(count), key=lambda n: sum((m, n) in pairs for m in range(count)))
@@ -488,7 +490,9 @@ def _results(asked: Comparison, passage: str, order: Order, spans: Sequence[Cand
     top, second = clauses[ranks[0]], clauses[ranks[1]]
     if asked.things:
         for (one,) in places(asked.things, passage, clauses):
-            yield Result(YES if one == ranks[0] else NO, Span(top.start, top.end), _reason(top, second))
+            yield ComparedAnswer(
+                YES if one == ranks[0] else NO, Span(top.start, top.end), _reason(top, second)
+            )
         return
     first, last = clauses[0].value, clauses[-1].value
     if first and last and len(_BOUNDARIES[0].findall(passage, first.end, last.start)) >= count:
@@ -497,10 +501,10 @@ def _results(asked: Comparison, passage: str, order: Order, spans: Sequence[Cand
         if candidate.span and _names(candidate.span, top):
             start, end = candidate.span
             end += 2 * (asked.is_owner and passage[end : end + 2] in ("'s", "’s"))
-            yield Result(passage[start:end], Span(start, end), _reason(top, second))
+            yield ComparedAnswer(passage[start:end], Span(start, end), _reason(top, second))
             return
     if (subject := _subject(passage, top)) and not asked.is_owner:
-        yield Result(passage[subject.start : subject.end], subject, _reason(top, second))
+        yield ComparedAnswer(passage[subject.start : subject.end], subject, _reason(top, second))
 
 
 def _subject(passage: str, clause: Clause) -> Span | None:

@@ -145,7 +145,7 @@ def meets(path: EvidencePath, graph: Subgraph) -> bool:
     known = [relation_types(graph.relations[int(graph.edges[step, 1])]) for step in path.steps]
     steps = zip(known, path.forward, strict=True)
     return any(
-        ahead and not back and (RelationType.QUALITY in first | second or RelationType.KIND in first & second)
+        ahead and not back and (RelationType.QUALITY in first | second or RelationType.IS_A in first & second)
         for (first, ahead), (second, back) in pairwise(steps)
     )
 

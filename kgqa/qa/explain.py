@@ -126,7 +126,7 @@ def ground(states: QAStates, deciding: Sequence[Callable[[QAStates], QAStates]])
     passage. Its source is then `Source.KNOWLEDGE`, and no sentence is cited as evidence. `deciding` are the
     steps from a question to the decision on its answer.
     """
-    is_asked = [state.best.sort == "verdict" and state.computed is None for state in states]
+    is_asked = [state.best.sort == "yes_no" and state.computed is None for state in states]
     places = [place for place, is_one in enumerate(is_asked) if is_one]
     apart = [place for place in places if not _shares_words(states[place])]
     asked = [place for place in places if place not in apart]
@@ -156,8 +156,8 @@ def _falls(best: Candidate, without: QAState) -> bool:
 
 def _ungrounded(state: QAState) -> QAState:
     def known(candidate: Candidate) -> Candidate:
-        is_verdict = candidate.sort == "verdict"
-        return replace(candidate, source=Source.KNOWLEDGE, span=None) if is_verdict else candidate
+        is_yes_no = candidate.sort == "yes_no"
+        return replace(candidate, source=Source.KNOWLEDGE, span=None) if is_yes_no else candidate
 
     evidence = Evidence(subgraph=state.evidence.subgraph, score=state.evidence.score, attribution=0.0)
     candidates = tuple(map(known, state.candidates))

@@ -170,11 +170,11 @@ def _in_order(
 
 
 def is_glossed(language: str) -> bool:
-    """Whether a language has the words that `in_english` needs."""
+    """Whether a language has the words that `question_in_english` needs."""
     return language != ENGLISH and bool(vocabulary(language).words) and bool(english_words(language))
 
 
-def in_english(question: Question, linker: Linker, language: str) -> Question:
+def question_in_english(question: Question, linker: Linker, language: str) -> Question:
     """A question in another language in English words, for a reader of English alone over a graph of one's own: names
     stay as they are written, and other words are those of relations. Passage and choices are not changed.
 

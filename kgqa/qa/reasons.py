@@ -39,7 +39,7 @@ def reasons(
     if not paths:
         return []
     weights = _weights()["worded" if encode else "plain"]
-    found = features(paths, best, question, graph, encode)
+    found = path_features(paths, best, question, graph, encode)
     logits = weights["bias"] + sum(weight * found[name] for name, weight in weights.items() if name != "bias")
     likely = 1 / (1 + np.exp(-np.asarray(logits)))
     judged = [replace(path, score=float(score)) for path, score in zip(paths, likely, strict=True)]
@@ -53,7 +53,7 @@ def worth(path: EvidencePath) -> float:
     return path.score - _weights()["paths"]["longer"] * (len(path.steps) - 1)
 
 
-def features(
+def path_features(
     paths: Sequence[EvidencePath],
     best: Candidate,
     question: Question,
@@ -78,8 +78,8 @@ def features(
         "single": single,
         "direct": single * mentioned[graph.edges[last][:, ::2]].any(1),
         "asked": matches_question(best, graph, question.text)[last].astype(float),
-        "first_kind": (1 - single) * of_type(first, RelationType.KIND),
-        "last_kind": of_type(last, RelationType.KIND),
+        "first_kind": (1 - single) * of_type(first, RelationType.IS_A),
+        "last_kind": of_type(last, RelationType.IS_A),
         "last_agent": of_type(last, RelationType.AGENT),
         "opposite": np.maximum(*(of_type(side, RelationType.OPPOSITE) for side in (first, last))),
         # a path is as plausible as its weakest fact

@@ -11,13 +11,13 @@ from urllib.parse import quote
 
 import numpy as np
 
-from kgqa.graph.formats.write import PREFIXES, quoted, term
+from kgqa.graph.formats.write import PREFIXES, turtle_literal, turtle_term
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.overlay import LabelledFact
 from kgqa.language.care import turn_to
 from kgqa.language.detect import ENGLISH
 from kgqa.language.values import with_unit
-from kgqa.language.wording import said
+from kgqa.language.wording import answer_phrase
 from kgqa.qa.evidence import MIN_ATTRIBUTION, answer_nodes, is_informative
 from kgqa.qa.logical_forms.wording import fact_in_words
 from kgqa.types import (
@@ -78,12 +78,12 @@ def source_words(answer: Answer, language: str = ENGLISH) -> str:
     """Source of an answer as text; custom graphs are named."""
     fits = answer.evidence.paths and is_common(answer.graph)
     if answer.source is Source.KNOWLEDGE and not has_ground(answer) and not fits:
-        return said(language, "no_fact")
+        return answer_phrase(language, "no_fact")
     if is_computed(answer):
-        return said(language, "computed")
+        return answer_phrase(language, "computed")
     if answer.source is Source.KNOWLEDGE and not is_common(answer.graph):
-        return said(language, "graph").replace("{name}", answer.graph)
-    return said(language, answer.source.value)
+        return answer_phrase(language, "graph").replace("{name}", answer.graph)
+    return answer_phrase(language, answer.source.value)
 
 
 def is_computed(answer: Answer) -> bool:
@@ -103,7 +103,7 @@ def fact_sentence(head: str, relation: Relation, tail: str) -> str:
         return filled(relation.sentence, head, tail)
     words = relation.words or relation.label
     if korean.is_korean(words):
-        return korean.verbalize_triple(head, relation.name, words, tail)
+        return korean.verbalize_korean_triple(head, relation.name, words, tail)
     if relation.name.endswith(_DEED):
         return f"what people do with {with_article(head)}: {tail}"
     if not is_worded(relation.name):
@@ -294,18 +294,18 @@ def edits_turtle(edits: Sequence[Edit]) -> str:
             lines.append(_fact(head, relation, tail))
         else:
             lines.append(
-                f"[] a kgqa:Removed ; rdf:subject {term(head)} ; rdf:predicate {term(relation)} ; "
-                f"rdf:object {term(tail)} .\n"
+                f"[] a kgqa:Removed ; rdf:subject {turtle_term(head)} ; rdf:predicate {turtle_term(relation)} ; "
+                f"rdf:object {turtle_term(tail)} .\n"
             )
     return "".join(lines)
 
 
 def _label(name: str, label: str) -> str:
-    return "" if name.startswith('"') else f"{term(name)} rdfs:label {quoted(label)} .\n"
+    return "" if name.startswith('"') else f"{turtle_term(name)} rdfs:label {turtle_literal(label)} .\n"
 
 
 def _fact(head: str, relation: str, tail: str) -> str:
-    return f"{term(head)} {term(relation)} {term(tail)} .\n"
+    return f"{turtle_term(head)} {turtle_term(relation)} {turtle_term(tail)} .\n"
 
 
 # An answer as JSON, optionally with its subgraph.

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from kgqa.graph.formats.write import term
+from kgqa.graph.formats.write import turtle_term
 from kgqa.graph.linking.normalize import words
 from kgqa.graph.relation_types import is_subclass_relation
 from kgqa.language.overlap import content
@@ -85,7 +85,9 @@ def _answered(
     confidence = best.score
     others = (replace(c, score=c.score * (1 - confidence)) for c in state.candidates if c.text != best.text)
     facts = [subgraph.triple(edge) for edge in edges]
-    pattern = " ".join(f"{term(f.head)} {term(f.relation)} {term(f.tail)} ." for f in facts)
+    pattern = " ".join(
+        f"{turtle_term(f.head)} {turtle_term(f.relation)} {turtle_term(f.tail)} ." for f in facts
+    )
     evidence = Evidence(
         paths=(EvidencePath(edges, forward, confidence),),
         subgraph=subgraph,

@@ -204,7 +204,7 @@ class Problem(BaseModel):
 
 Answerers = dict[tuple[str, str], "Answerer"]
 """Answerers by names of reader and graph; the first is the default."""
-Result = TypeVar("Result")
+T = TypeVar("T")
 Full = Annotated[bool, Query(description="Include all candidates, all evidence and the subgraph.")]
 _POLL_S = 0.25
 _LOADING_S = 5
@@ -328,9 +328,7 @@ class Service:
             future.set_exception(error)
             return future
 
-    async def apart(
-        self, asked: QuestionBody, request: Request, work: Callable[[Question], Result]
-    ) -> Result:
+    async def apart(self, asked: QuestionBody, request: Request, work: Callable[[Question], T]) -> T:
         """Run work that takes longer than an answer, unbatched.
 
         Raises:
@@ -341,7 +339,7 @@ class Service:
         (future,) = self.batcher.ask(lambda some: [*map(work, some)], questions, timeout_s, within_s, APART)
         return await self._wait(future, request)
 
-    async def _wait(self, future: Future[Result], request: Request) -> Result:
+    async def _wait(self, future: Future[T], request: Request) -> T:
         """Wait for the result, until the caller disconnects or the timeout."""
         inner = asyncio.wrap_future(future)
         until = time.monotonic() + self.limits.timeout_s

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kgqa import __version__
-from kgqa.graph.concepts import candidates, rows_of
+from kgqa.graph.concepts import candidates, fact_rows
 from kgqa.limits.cancellation import Cancelled, cancel_when
 from kgqa.qa.render import attributions_json, response_json
 from kgqa.serving.middleware import of_validation
@@ -95,7 +95,9 @@ def tool_server(answerer: Answerer) -> MCPServer:
             check_question(asked(text, "", None))
             found = candidates(graph, text)[:most]
             facts = (
-                rows_of(graph, graph.neighbours(found[:1].astype(np.int32), limit=most)) if len(found) else []
+                fact_rows(graph, graph.neighbours(found[:1].astype(np.int32), limit=most))
+                if len(found)
+                else []
             )
             named = zip(graph.names(found), graph.labels(found), strict=True)
             return {

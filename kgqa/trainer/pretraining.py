@@ -26,7 +26,7 @@ from kgqa.data.corpus.shards import (
     PairTask,
     fact_documents,
     find_text,
-    is_held_out,
+    is_document_held_out,
     read_documents,
     read_facts,
     thinned,
@@ -467,7 +467,7 @@ def grounded_batches(
     kept = (
         document
         for document in in_turn(sources)
-        if is_held_out(document, data.held_out) == (split == "held_out")
+        if is_document_held_out(document, data.held_out) == (split == "held_out")
     )
     texts = (text for document in kept for text in passages(document, data.sequence_tokens))
     examples = [Example(Question("", passage=Passage(text))) for text in islice(texts, count)]

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, ValidationInfo
 
-from kgqa.renamed import current_keys, tell
+from kgqa.renamed import current_keys, print_renamed
 from kgqa.types import InputError
 
 RecipeModel = TypeVar("RecipeModel", bound=BaseModel)
@@ -115,7 +115,7 @@ def checked_recipe(
     for override in overrides:
         _override(values, override)
     try:
-        values = current_keys(values, tell(f"{name}: "))
+        values = current_keys(values, print_renamed(f"{name}: "))
         return model.model_validate(values, context={"folder": folder})
     except ValidationError as error:
         raise InputError(f"{name}: {_explain(error, model)}") from None

@@ -74,7 +74,7 @@ def korean_relation(relation: Relation) -> Relation:
     return Relation(relation.name, label or relation.label, words or relation.words)
 
 
-def verbalize_triple(head: str, relation: str, words: str, tail: str) -> str:
+def verbalize_korean_triple(head: str, relation: str, words: str, tail: str) -> str:
     """A fact as a Korean sentence without a full stop.
 
     Args:
@@ -82,7 +82,7 @@ def verbalize_triple(head: str, relation: str, words: str, tail: str) -> str:
         relation: the relation's name, an IRI or plain; its last part selects the template.
         words: the relation in words, for relations of any other graph.
 
-    >>> verbalize_triple("꽃을 심다", "https://kgqa.org/relation/HasInstrument", "", "모종삽")
+    >>> verbalize_korean_triple("꽃을 심다", "https://kgqa.org/relation/HasInstrument", "", "모종삽")
     '꽃을 심는 일은 모종삽으로 한다'
     """
     template = _templates().get(relation_key(relation))

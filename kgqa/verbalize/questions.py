@@ -67,7 +67,7 @@ _NO_BASES = _set("born close set on in at")
 _MEASURES = _set("weighs costs measures lasts holds takes")
 _CASTS = _set("star stars starring actor cast features")
 
-Wording = Callable[[Relation, str, bool, bool], str]
+QuestionWording = Callable[[Relation, str, bool, bool], str]
 """Makes the question for the tail of a relation, given the relation, the head's label, and whether the tail is a date
 or a person."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kgqa.cli import predict as predict_module
-from kgqa.cli.predict import PredictionRun, predict
+from kgqa.cli.predict import PredictionRun, predict_file
 from kgqa.types import InputError
 
 ASKED = [{"id": f"q{n}", "question": f"What is it {n}?"} for n in range(5)]
@@ -38,7 +38,7 @@ def predicts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Predicts:
                 yield [reported({"id": question.id, "question": question.text}, f"a {model}")]
 
         monkeypatch.setattr(predict_module, "_answered", answered)
-        predict(source, target, PredictionRun("none", model, 1), overwrite)
+        predict_file(source, target, PredictionRun("none", model, 1), overwrite)
 
     return run
 
@@ -181,5 +181,5 @@ def test_what_comes_to_be_there_meanwhile_is_kept(
 
     monkeypatch.setattr(predict_module, "_answered", answered)
     with pytest.raises(InputError, match="already"):
-        predict("in.jsonl", "out.jsonl", PredictionRun("none", "bee", 1))
+        predict_file("in.jsonl", "out.jsonl", PredictionRun("none", "bee", 1))
     assert Path("out.jsonl").read_text() == "mine" and Path("out.jsonl.part").read_text().count("\n") == 5

@@ -6,11 +6,19 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from kgqa.cli.ask import ask, continue_text, is_prompted, open_prompter, prompt_one, read_passage, show
+from kgqa.cli.ask import (
+    ask,
+    continue_text,
+    is_prompted,
+    open_prompter,
+    print_answer,
+    prompt_one,
+    read_passage,
+)
 from kgqa.cli.evaluate import evaluate_prompted
 from kgqa.cli.graph import graph_app
 from kgqa.cli.main import app
-from kgqa.cli.predict import PredictionRun, predict, read_questions
+from kgqa.cli.predict import PredictionRun, predict_file, read_questions
 from kgqa.types import Answer, Evidence, EvidencePath, InputError, Item, Question, Source, Subgraph
 
 
@@ -78,12 +86,12 @@ def test_predict_keeps_the_order_and_goes_on_where_it_was(
     rows = [{"id": f"q{i}", "question": f"What is it {i}?", "passage": "a red house"} for i in range(9)]
     rows[4] = {"id": "q4", "question": "What?", "choices": ["bee", "hive"]}  # type: ignore[dict-item]
     source, target = write(tmp_path / "in.jsonl", rows), tmp_path / "out.jsonl"
-    predict(source, target, PredictionRun(str(tools_file), str(model_folder), 4))
+    predict_file(source, target, PredictionRun(str(tools_file), str(model_folder), 4))
     whole = target.read_text()
     assert [json.loads(line)["id"] for line in whole.splitlines()] == [row["id"] for row in rows]
     target.unlink()
     (tmp_path / "out.jsonl.part").write_text(whole[: len(whole) // 2])  # stopped in the middle of a line
-    predict(source, target, PredictionRun(str(tools_file), str(model_folder), 4))
+    predict_file(source, target, PredictionRun(str(tools_file), str(model_folder), 4))
     for line, original in zip(target.read_text().splitlines(), whole.splitlines(), strict=True):
         assert json.loads(line)["answer"] == json.loads(original)["answer"]
 
@@ -94,7 +102,7 @@ def test_another_files_answers_are_never_overwritten(
     source = write(tmp_path / "in.jsonl", [{"id": "a", "question": "What?"}])
     target = write(tmp_path / "out.jsonl", [{"id": "other"}])
     with pytest.raises(InputError, match=r"out.jsonl:1"):
-        predict(source, target, PredictionRun(str(tools_file), str(model_folder), 4))
+        predict_file(source, target, PredictionRun(str(tools_file), str(model_folder), 4))
 
 
 @pytest.mark.parametrize(
@@ -123,7 +131,7 @@ def test_several_things_are_printed_each_with_its_fact(
     items = (Item("trowel", "ev:trowel", path=EvidencePath((0,), (False,), 0.5)), Item("hoe", "ev:hoe"))
     evidence = Evidence(subgraph=digging)
     answer = Answer(Question("What?"), "trowel, hoe", Source.KNOWLEDGE, 0.9, evidence=evidence, items=items)
-    show(answer, 0.2)
+    print_answer(answer, 0.2)
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "trowel, hoe" and lines[2:] == [
         "2 things:",
@@ -200,11 +208,11 @@ def test_a_file_is_answered_and_gone_on_with(folder: Path, tmp_path: Path) -> No
     asked, out = tmp_path / "asked.jsonl", tmp_path / "out.jsonl"
     rows = [{"id": str(n), "question": "with what ?", "choices": ["trowel", "hive"]} for n in range(3)]
     asked.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    predict(asked, out, PredictionRun("everyday", str(folder), 2, "cpu"))
+    predict_file(asked, out, PredictionRun("everyday", str(folder), 2, "cpu"))
     whole = out.read_text().splitlines(keepends=True)
     assert [json.loads(line)["id"] for line in whole] == ["0", "1", "2"]
     out.write_text("".join(whole[:2]))
-    predict(asked, out, PredictionRun("everyday", str(folder), 2, "cpu"))
+    predict_file(asked, out, PredictionRun("everyday", str(folder), 2, "cpu"))
     again = out.read_text().splitlines(keepends=True)
     assert again[:2] == whole[:2] and json.loads(again[2])["answer"] == json.loads(whole[2])["answer"]
 

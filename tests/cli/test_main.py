@@ -116,7 +116,7 @@ def test_every_option_says_what_it_is_for() -> None:
         "Language",
         "Shots",
         "ExampleFile",
-        "ChoiceScore",
+        "ChoiceScoreOption",
         "NoAnswerThreshold",
         "AsJson",
     ):

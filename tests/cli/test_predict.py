@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import kgqa.cli.predict as predicting
-from kgqa.cli.predict import PredictionRun, predict, read_questions
+from kgqa.cli.predict import PredictionRun, predict_file, read_questions
 from kgqa.cli.train import train_recipe
 from kgqa.types import InputError
 
@@ -74,18 +74,18 @@ def test_files_of_all_forms_are_answered_and_bad_rows_left_out_by_their_number(
         else:
             source.write_text("".join(json.dumps(row) + "\n" for row in lists))
     run = PredictionRun(str(tools_file), str(model_folder), 4)
-    predict(str(source), str(target), run)
+    predict_file(str(source), str(target), run)
     answers = [json.loads(line) for line in target.read_text().splitlines()]
     assert [answer["id"] for answer in answers] == ["a", "c"] and answers[1]["answer"] in ("bee", "hive")
     reported = capsys.readouterr().err
     assert "1 rows left out" in reported and ("3: " if form in ("csv", "tsv") else ":2: ") in reported
     with pytest.raises(InputError, match=r"the question is empty|no question"):
-        predict(str(source), str(tmp_path / "strict.jsonl"), replace(run, strict=True))
+        predict_file(str(source), str(tmp_path / "strict.jsonl"), replace(run, strict=True))
     assert not (tmp_path / "strict.jsonl").exists()
 
 
 def answer(source: Path, target: Path, graph: Path, model: Path) -> None:
-    predict(source, target, PredictionRun(str(graph), str(model), 4))
+    predict_file(source, target, PredictionRun(str(graph), str(model), 4))
 
 
 def test_half_a_letter_poisons_no_file(model_folder: Path, tools_file: Path, tmp_path: Path) -> None:
@@ -127,11 +127,11 @@ def test_the_threshold_for_none_is_a_setting_and_part_of_a_run(
         PredictionRun(str(tools_file), str(model_folder), 4, no_answer_threshold=above)
         for above in (1.0, 0.0)
     )
-    predict(source, target, never)
+    predict_file(source, target, never)
     assert json.loads(target.read_text())["answer"]
     with pytest.raises(InputError, match="threshold for none changed"):
-        predict(source, target, always)
-    predict(source, tmp_path / "none.jsonl", always)
+        predict_file(source, target, always)
+    predict_file(source, tmp_path / "none.jsonl", always)
     assert json.loads((tmp_path / "none.jsonl").read_text())["source"] == "none"
 
 
@@ -152,10 +152,10 @@ def test_parquet_and_addresses_hold_the_answers_of_json_lines(
     with fsspec.open("memory://asked/in.jsonl", "wb") as file:
         file.write(plain.read_bytes())
     asked = PredictionRun(str(tools_file), str(model_folder), 4)
-    predict(str(plain), str(tmp_path / "out.jsonl"), asked)
+    predict_file(str(plain), str(tmp_path / "out.jsonl"), asked)
     expected = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
-    predict("memory://asked/in.jsonl", "memory://asked/out.jsonl", asked)
-    predict(str(columns), str(tmp_path / "out.parquet"), asked)
+    predict_file("memory://asked/in.jsonl", "memory://asked/out.jsonl", asked)
+    predict_file(str(columns), str(tmp_path / "out.parquet"), asked)
     with fsspec.open("memory://asked/out.jsonl", "rb") as file:
         there = [json.loads(line) for line in file]
     found = parquet.read_table(tmp_path / "out.parquet").to_pylist()
@@ -163,7 +163,7 @@ def test_parquet_and_addresses_hold_the_answers_of_json_lines(
         assert (wanted["id"], wanted["answer"]) == (one["id"], one["answer"]) == (two["id"], two["answer"])
         assert json.loads(two["candidates"]) == wanted["candidates"]
     with pytest.raises(InputError, match="cannot be read"):
-        predict("memory://asked/nowhere.jsonl", str(tmp_path / "none.jsonl"), asked)
+        predict_file("memory://asked/nowhere.jsonl", str(tmp_path / "none.jsonl"), asked)
 
 
 def test_columns_of_any_type_pass_and_a_bad_row_names_the_users_file(tmp_path: Path) -> None:
@@ -200,7 +200,7 @@ def test_nothing_is_left_in_temporary_folders_when_a_run_is_killed(
         return answered(*given)
 
     monkeypatch.setattr(predicting, "_answered", looked_at)
-    predict(str(tmp_path / "in.parquet"), str(tmp_path / "out.jsonl"), asked)
+    predict_file(str(tmp_path / "in.parquet"), str(tmp_path / "out.jsonl"), asked)
     assert there == [[]]
 
 
@@ -229,7 +229,7 @@ def test_forms_that_are_not_known_are_refused_before_anything_is_read(
     (tmp_path / "q.docx").write_bytes(b"PK")
     for source, target in (("q.docx", "a.jsonl"), ("q.jsonl", "a.csv"), ("q.jsonl", "a.xlsx")):
         with pytest.raises(InputError, match="the name must end in one of"):
-            predicting.predict(
+            predicting.predict_file(
                 tmp_path / source, tmp_path / target, predicting.PredictionRun("everyday", "kgqa-small", 1)
             )
     monkeypatch.setattr(predicting.importlib.util, "find_spec", lambda _: None)

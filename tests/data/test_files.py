@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from kgqa.data.files import read_lines, read_text, rows_of
+from kgqa.data.files import read_json_lines, read_lines, read_text
 from kgqa.types import InputError
 
 
@@ -28,10 +28,10 @@ def test_unusable_files_are_named(tmp_path: Path) -> None:
 def test_rows(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"a": 1}\n\n{"a": 2}')
-    assert list(rows_of(path)) == [(1, {"a": 1}), (3, {"a": 2})]
+    assert list(read_json_lines(path)) == [(1, {"a": 1}), (3, {"a": 2})]
     path.write_text('{"a": 1}\n{"a" 2}')
     with pytest.raises(InputError, match=r"a\.jsonl:2, column 6"):
-        list(rows_of(path))
+        list(read_json_lines(path))
     path.write_text("[" * 100_000)
     with pytest.raises(InputError, match=":1"):
-        list(rows_of(path))
+        list(read_json_lines(path))

@@ -295,7 +295,7 @@ def test_a_short_row_inside_a_long_one_is_no_duplicate() -> None:
 
 
 def test_yes_and_no_and_no_answer_are_answers() -> None:
-    yes, no = (Example(Question("Can a penguin swim?"), yes_no_label=verdict) for verdict in (True, False))
+    yes, no = (Example(Question("Can a penguin swim?"), yes_no_label=label) for label in (True, False))
     assert [p.trained for p in near_duplicates([yes], [no, yes])] == [1]
     none = Example(Question("Who painted the barn?"))
     assert len(list(near_duplicates([none], [none]))) == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kgqa.graph.concepts import candidates, concepts_named, relation_labels, relation_named, rows_of
+from kgqa.graph.concepts import candidates, concepts_named, fact_rows, relation_labels, relation_named
 from kgqa.graph.storage.store import GraphStore
 from kgqa.types import InputError, Triple
 
@@ -26,7 +26,7 @@ def test_what_is_not_there() -> None:
 
 
 def test_facts_and_their_relations() -> None:
-    (row,) = rows_of(GRAPH, GRAPH.edges())
+    (row,) = fact_rows(GRAPH, GRAPH.edges())
     assert (row["head"]["label"], row["tail"]["label"], row["weight"], row["graph"]) == (
         "trowel",
         "dig hole",

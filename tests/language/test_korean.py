@@ -7,7 +7,7 @@ import pytest
 from kgqa.graph.formats.source_files import Label
 from kgqa.graph.overlay import OverlayGraph
 from kgqa.graph.storage.store import GraphStore
-from kgqa.language.wording import verdicts, with_verdicts, without_particles
+from kgqa.language.wording import with_yes_no_words, without_particles, yes_no_words
 from kgqa.qa.gloss import answered_in, labels_in
 from kgqa.types import (
     Answer,
@@ -84,4 +84,4 @@ def test_what_was_read_of_korean_is_said_without_its_particle() -> None:
     said = without_particles(answer)
     assert said.text == "파리" and said.evidence.span == Span(3, 5) and len(said.candidates) == 1
     yes = replace(answer, text="yes", candidates=(Candidate("yes", Source.PASSAGE, 0.9),))
-    assert with_verdicts(without_particles(yes), verdicts("ko")).text == "네"
+    assert with_yes_no_words(without_particles(yes), yes_no_words("ko")).text == "네"

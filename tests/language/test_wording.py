@@ -2,7 +2,7 @@ import tomllib
 
 import pytest
 
-from kgqa.language.wording import relation_in, said, verdicts
+from kgqa.language.wording import answer_phrase, relation_in, yes_no_words
 from kgqa.settings import RELATIONS
 from kgqa.types import Relation
 from kgqa.validation import LANGUAGES, WORDINGS
@@ -30,4 +30,7 @@ def test_relations_of_other_graphs_and_other_languages_stay() -> None:
     own = Relation("https://example.org/paints", "paints", "paints")
     assert relation_in(known, "de").label == "Zweck"
     assert relation_in(own, "de") == own and relation_in(known, "xx") == known
-    assert said("xx", "because") == "because" and verdicts("ja") == {"yes": "はい", "no": "いいえ"}
+    assert answer_phrase("xx", "because") == "because" and yes_no_words("ja") == {
+        "yes": "はい",
+        "no": "いいえ",
+    }

@@ -69,7 +69,7 @@ def test_a_small_graph_gets_its_index_when_it_is_opened(graph) -> None:
 
 
 def test_an_index_of_other_code_is_not_used(graph, monkeypatch, caplog) -> None:
-    settings.tell_once.cache_clear()
+    settings.warn_once.cache_clear()
     before = index_file(graph, Words())
     before.parent.mkdir(parents=True)
     before.touch()
@@ -199,7 +199,7 @@ def test_a_damaged_card_is_told_in_one_line(tmp_path: Path, card: str) -> None:
 
 
 def test_the_shipped_encoder_may_be_missing_and_another_may_not(tmp_path: Path, monkeypatch, caplog) -> None:
-    settings.tell_once.cache_clear()
+    settings.warn_once.cache_clear()
     monkeypatch.setattr(settings, "MODELS", tmp_path)
     monkeypatch.setattr(settings, "entry_points", lambda **_: ())
     assert open_fact_encoder("") is None

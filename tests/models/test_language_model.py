@@ -13,13 +13,13 @@ from kgqa.models.language_model import (
     LabelRelevance,
     Prompter,
     answer_text,
-    asking,
-    fingerprint,
-    first_line,
+    first_generated_line,
     is_causal,
+    language_model_fingerprint,
     load_language_model,
     load_prompter,
     open_relevance,
+    prompt_of,
 )
 from kgqa.types import Example, InputError, Passage, Question, Source
 
@@ -96,9 +96,12 @@ def prompter(gpt_folder: Path) -> Prompter:
 
 
 def test_a_prompt_ends_where_the_answer_begins() -> None:
-    assert asking(Question("Why?", (), Passage("It rained."))) == "It rained.\nQ: Why?\nA:"
+    assert prompt_of(Question("Why?", (), Passage("It rained."))) == "It rained.\nQ: Why?\nA:"
     assert answer_text(SHOWN) == "garden" and answer_text(Example(Question("who ?"))) == "unknown"
-    assert first_line(' "A trowel."\nQ: and then') == "A trowel" and first_line("bees q: where") == "bees"
+    assert (
+        first_generated_line(' "A trowel."\nQ: and then') == "A trowel"
+        and first_generated_line("bees q: where") == "bees"
+    )
 
 
 def test_open_answers_are_decoded_greedily(prompter: Prompter) -> None:
@@ -210,7 +213,7 @@ def test_the_hook_of_retrieval_hears_it(masked: Path, tools_file: Path) -> None:
 def test_who_judges_is_told_and_must_be_one(
     masked: Path, encoder, tokenizer_folder: Path, tmp_path: Path
 ) -> None:  # type: ignore[no-untyped-def]
-    assert open_relevance("") is None and len(fingerprint(str(masked))) == 16
+    assert open_relevance("") is None and len(language_model_fingerprint(str(masked))) == 16
     encoder.save_pretrained(tmp_path / "body")
     (tmp_path / "body" / "tokenizer.json").write_bytes((tokenizer_folder / "tokenizer.json").read_bytes())
     with pytest.raises(InputError, match="no language model"):

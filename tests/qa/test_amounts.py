@@ -17,7 +17,7 @@ from kgqa.models.pretrained import CARD, write_card
 from kgqa.qa.amounts import (
     AmountCalibration,
     Expression,
-    Step,
+    Operation,
     _is_sensible,
     compute_amounts,
     expressions,
@@ -39,10 +39,10 @@ def head_for(hidden_size: int, *operators: str, computes: bool = True) -> Amount
     torch.manual_seed(0)
     head = AmountHead(hidden_size).eval()
     with torch.no_grad():
-        for layer in (head.gate[-1], head.operation):
+        for layer in (head.answer_type[-1], head.operation):
             layer.weight.zero_()
             layer.bias.zero_()
-        head.gate[-1].bias += 20.0 if computes else -20.0
+        head.answer_type[-1].bias += 20.0 if computes else -20.0
         for n, operator in enumerate(operators):
             head.operation.bias[2 * OPERATORS.index(operator) + (n == len(operators) - 1)] = 20.0
     return head
@@ -169,8 +169,8 @@ def test_a_quantity_is_taken_again_only_beside_its_own_share() -> None:
     assert all(len(expression.steps) == 1 for expression in found)  # not 36 - 9 - 9
     price, share = quantities("80 euros")[0], quantities("25 %")[0]
     times, minus = OPERATORS.index("*"), OPERATORS.index("-")
-    part = Expression((Step(0, 1, times),), (price, share, quantities("20 euros")[0]), 0.0)
-    assert _is_sensible(part, Step(0, 2, minus)) and not _is_sensible(part, Step(0, 1, minus))
+    part = Expression((Operation(0, 1, times),), (price, share, quantities("20 euros")[0]), 0.0)
+    assert _is_sensible(part, Operation(0, 2, minus)) and not _is_sensible(part, Operation(0, 1, minus))
 
 
 def test_only_what_units_allow_is_possible() -> None:
@@ -181,7 +181,7 @@ def test_only_what_units_allow_is_possible() -> None:
     assert (0, 1, "+") not in found and {(0, 1, "*"), (1, 2, "-"), (1, 2, ">=")} <= found
 
 
-def expression(given: tuple[Quantity, ...], *steps: Step) -> Expression:
+def expression(given: tuple[Quantity, ...], *steps: Operation) -> Expression:
     """An expression as it is shown; the values of its results do not matter for that."""
     return Expression(steps, (*given, *given[:1] * len(steps)), 0.0)
 
@@ -200,12 +200,14 @@ def expression(given: tuple[Quantity, ...], *steps: Step) -> Expression:
     ],
 )
 def test_expressions_are_shown_in_figures(text: str, steps: list[tuple[int, int, str]], shown: str) -> None:
-    made = [Step(first, second, OPERATORS.index(operator)) for first, second, operator in steps]
+    made = [Operation(first, second, OPERATORS.index(operator)) for first, second, operator in steps]
     assert formula(expression(quantities(text), *made)) == shown
 
 
 def test_kinds_are_told_apart() -> None:
-    from kgqa.qa.amounts import kind_of
+    from kgqa.qa.amounts import quantity_kind
 
-    kinds = {kind_of(Quantity(Fraction(1), kind)) for kind in (NUMBER, MONEY, PERCENT, "mass", "hectare")}
+    kinds = {
+        quantity_kind(Quantity(Fraction(1), kind)) for kind in (NUMBER, MONEY, PERCENT, "mass", "hectare")
+    }
     assert len(kinds) == 5

@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from kgqa.batch import Movable
-from kgqa.evaluation import in_english
+from kgqa.evaluation import with_english_yes_no
 from kgqa.graph.load import open_graph
-from kgqa.language.wording import verdicts, with_verdicts
+from kgqa.language.wording import with_yes_no_words, yes_no_words
 from kgqa.limits.cancellation import Cancelled, cancel_when
 from kgqa.models.devices import Int8Linear
 from kgqa.models.pretrained import write_card
@@ -365,11 +365,11 @@ def test_reasons_are_shown_in_the_language_of_the_question(by_language: Answerer
 def test_yes_and_no_are_said_in_a_language_and_measured_in_english() -> None:
     question = Question("Ist es nass?", passage=Passage("Es regnet."))
     yes = Answer(question, "yes", Source.PASSAGE, 0.9, (Candidate("yes", Source.PASSAGE, 0.9),))
-    said = with_verdicts(yes, verdicts("de"))
-    assert said.text == said.candidates[0].text == "ja" and with_verdicts(yes, verdicts("en")) == yes
-    assert in_english(said) == yes
+    said = with_yes_no_words(yes, yes_no_words("de"))
+    assert said.text == said.candidates[0].text == "ja" and with_yes_no_words(yes, yes_no_words("en")) == yes
+    assert with_english_yes_no(said) == yes
     chosen = replace(yes, source=Source.CHOICE)
-    assert with_verdicts(chosen, verdicts("de")) == chosen
+    assert with_yes_no_words(chosen, yes_no_words("de")) == chosen
 
 
 def test_the_language_can_be_set(answerer: Answerer, model_folder: Path, tools_file: Path) -> None:

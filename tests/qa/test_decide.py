@@ -133,8 +133,8 @@ def test_spans_that_say_the_same_longer_or_shorter_share_no_confidence() -> None
     (found,) = decide((read,), DecisionConfig())
     assert found.confidence == pytest.approx(0.45 * (1 + 36 / 39), abs=1e-2)
     known = Candidate("nurse", Source.KNOWLEDGE, 0.5, concept="x:nurse")
-    verdict = Candidate("yes", Source.PASSAGE, 0.5, Span(0, 21))
-    assert whole_probability(known, [known, *spans]) == whole_probability(verdict, [verdict, *spans]) == 0.5
+    yes = Candidate("yes", Source.PASSAGE, 0.5, Span(0, 21))
+    assert whole_probability(known, [known, *spans]) == whole_probability(yes, [yes, *spans]) == 0.5
 
 
 def test_past_forms_of_one_verb_are_one_candidate_in_an_open_world_only() -> None:

@@ -256,7 +256,7 @@ def test_facts_near_an_answer(garden: Subgraph) -> None:
     assert log_odds(0.5) == 0.0 and log_odds(0.0) < -16 and log_odds(1.0) > 16
 
 
-def verdict(text: str, score: float, source: Source = Source.PASSAGE) -> QAState:
+def yes_or_no(text: str, score: float, source: Source = Source.PASSAGE) -> QAState:
     """A yes or no about a passage, which says with `score` what it is."""
     other = NO if text == YES else YES
     span = Span(0, 8) if source is Source.PASSAGE else None
@@ -275,10 +275,10 @@ def verdict(text: str, score: float, source: Source = Source.PASSAGE) -> QAState
 @pytest.mark.parametrize(
     ("without", "is_ground"),
     [
-        (verdict(NO, 0.9), True),
-        (verdict(YES, 0.6), True),
-        (verdict(YES, 0.89), False),
-        (verdict(YES, 0.95), False),
+        (yes_or_no(NO, 0.9), True),
+        (yes_or_no(YES, 0.6), True),
+        (yes_or_no(YES, 0.89), False),
+        (yes_or_no(YES, 0.95), False),
     ],
 )
 def test_a_passage_is_the_ground_of_a_yes_only_where_it_falls_without_it(
@@ -290,7 +290,7 @@ def test_a_passage_is_the_ground_of_a_yes_only_where_it_falls_without_it(
         asked.extend(states)
         return (without,) * len(states)
 
-    (found,) = ground((verdict(YES, 0.9),), [decided])
+    (found,) = ground((yes_or_no(YES, 0.9),), [decided])
     assert asked[0].question.passage is None
     assert (found.source is Source.PASSAGE) == is_ground == (found.evidence.span is not None)
     answer = found.answer("toy", "everyday")
@@ -301,7 +301,7 @@ def test_a_passage_is_the_ground_of_a_yes_only_where_it_falls_without_it(
 
 
 def test_a_passage_without_a_word_of_the_question_is_no_ground() -> None:
-    state = verdict(NO, 0.9)
+    state = yes_or_no(NO, 0.9)
     apart = replace(state, question=Question("Is Paris in France?", passage=Passage("Anna read a book.")))
     (found,) = ground((apart,), [lambda states: pytest.fail("read again")])
     assert found.source is Source.KNOWLEDGE and found.evidence.span is None
@@ -309,5 +309,5 @@ def test_a_passage_without_a_word_of_the_question_is_no_ground() -> None:
 
 def test_what_is_no_yes_or_no_stays_as_it_is() -> None:
     span = Candidate("Tom", Source.PASSAGE, 0.9, Span(0, 3))
-    state = replace(verdict(YES, 0.9), best=span, candidates=(span,))
+    state = replace(yes_or_no(YES, 0.9), best=span, candidates=(span,))
     assert ground((state,), [lambda states: pytest.fail("read again")]) == (state,)

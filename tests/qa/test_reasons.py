@@ -6,7 +6,7 @@ import pytest
 
 from kgqa.qa import reasons as module
 from kgqa.qa.evidence import candidate_paths
-from kgqa.qa.reasons import features, reasons
+from kgqa.qa.reasons import path_features, reasons
 from kgqa.types import Candidate, Question, Source, Subgraph
 
 TROWEL = Candidate("trowel", Source.KNOWLEDGE, 0.5, concept="ev:trowel")
@@ -46,7 +46,7 @@ def test_a_path_nearer_to_what_is_asked_comes_first_with_how_likely_it_is_taken(
 def test_every_weight_is_that_of_a_feature_and_plain_ones_need_no_encoder(garden: Subgraph) -> None:
     paths = candidate_paths(TROWEL, garden, ASKED.text)
     for table, encoder in (("worded", encode), ("plain", None)):
-        found = features(paths, TROWEL, ASKED, garden, encoder)
+        found = path_features(paths, TROWEL, ASKED, garden, encoder)
         assert set(module._weights()[table]) == {"bias", *found}
         assert all(values.shape == (2,) for values in found.values())
 

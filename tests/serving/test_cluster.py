@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kgqa.cli.predict import PredictionRun, predict
+from kgqa.cli.predict import PredictionRun, predict_file
 from kgqa.types import InputError
 
 
@@ -19,7 +19,7 @@ def test_two_ray_workers_write_the_file_of_one_process_and_go_on_with_it(
     source, one, two = (tmp_path / name for name in ("in.jsonl", "one.jsonl", "two.jsonl"))
     source.write_text("".join(json.dumps(row) + "\n" for row in rows))
     asked = PredictionRun(str(tools_file), str(model_folder), 2)
-    predict(source, one, asked)
+    predict_file(source, one, asked)
 
     def answers(path: Path) -> list[tuple[str, str, list[str]]]:
         rows = map(json.loads, path.read_text().splitlines())
@@ -29,7 +29,7 @@ def test_two_ray_workers_write_the_file_of_one_process_and_go_on_with_it(
     run = ".{}.run.json"
     (tmp_path / run.format("two.jsonl")).write_text((tmp_path / run.format("one.jsonl")).read_text())
     try:
-        predict(source, two, replace(asked, engine="ray", workers=2))
+        predict_file(source, two, replace(asked, engine="ray", workers=2))
     except InputError as error:
         if "cannot connect to a cluster" in str(error):
             pytest.skip("ray gives its processes 30 s to start, and this machine is too busy for that")

@@ -4,14 +4,14 @@ import pytest
 
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.load import open_graph
-from kgqa.qa.gloss import glossed, in_english
+from kgqa.qa.gloss import glossed, question_in_english
 from kgqa.qa.render import short_words
 from kgqa.types import Passage, Question, Relation
 from kgqa.verbalize.korean import (
     is_deed,
     korean_question,
     korean_relation,
-    verbalize_triple,
+    verbalize_korean_triple,
     with_particle,
 )
 
@@ -56,11 +56,11 @@ def test_the_particle_fits_the_last_sound(word, particle, said):
     ],
 )
 def test_facts_in_korean(head, relation, tail, said):
-    assert verbalize_triple(head, f"https://kgqa.org/relation/{relation}", "", tail) == said
+    assert verbalize_korean_triple(head, f"https://kgqa.org/relation/{relation}", "", tail) == said
 
 
 def test_a_relation_of_any_other_graph_keeps_its_words():
-    assert verbalize_triple("벌", "urn:x:calms", "calms", "연기") == "벌 calms 연기"
+    assert verbalize_korean_triple("벌", "urn:x:calms", "calms", "연기") == "벌 calms 연기"
     assert korean_relation(Relation("urn:x:calms", "calms")) == Relation("urn:x:calms", "calms")
     assert (
         korean_relation(Relation("https://kgqa.org/relation/UsedFor", "used for", "is used for")).label
@@ -87,7 +87,7 @@ def test_deeds_end_in_da(label, deed):
 )
 def test_what_is_asked_of_a_fact_is_glossed(name: str, about: str, english: str) -> None:
     asked = korean_question(Relation(f"https://kgqa.org/relation/{name}", ""), about)
-    assert in_english(Question(asked), Linker(open_graph("everyday")), "ko").text == english
+    assert question_in_english(Question(asked), Linker(open_graph("everyday")), "ko").text == english
 
 
 def test_a_long_passage_is_not_glossed() -> None:

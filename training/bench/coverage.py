@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 from conceptnet import concepts_named, data_folder, questions, table
 
-from kgqa.data.datasets.load import load_dataset, located
-from kgqa.data.files import rows_of
+from kgqa.data.datasets.load import find_data_file, load_dataset
+from kgqa.data.files import read_json_lines
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.load import open_graph
 from kgqa.graph.retrieval.subgraph import retrieve
@@ -78,7 +78,7 @@ def main() -> None:
     table("Answers of the everyday questions", ["file", "questions", *STEPS], rows)
     if os.environ.get("KGQA_DATA"):
         found = questions()
-        lines = rows_of(located(data_folder(), "csqa/dev.jsonl"))
+        lines = read_json_lines(find_data_file(data_folder(), "csqa/dev.jsonl"))
         asked_about = [row["question"]["question_concept"] for _, row in lines]
         answers = [example.question.choices[example.choice or 0] for example in found]
         choices = [choice for example in found for choice in example.question.choices]

@@ -16,7 +16,7 @@ from kgqa.graph.load import open_graph
 from kgqa.graph.storage.store import GraphStore
 from kgqa.metrics import surface_key
 from kgqa.models.collation.input_config import InputConfig
-from kgqa.models.collation.rows import answer_nodes
+from kgqa.models.collation.rows import candidate_nodes
 from kgqa.models.dense_retrieval import FactEncoder, index_file, make_index
 from kgqa.qa.retrieve import Retriever
 from kgqa.settings import FACT_ENCODER
@@ -35,7 +35,7 @@ def recall(retriever: Retriever, examples: Sequence[Example]) -> dict[str, float
     for example in examples:
         (graph,) = retriever.find(example.question)
         golds = {surface_key(concept) for concept in example.concepts}
-        order = [surface_key(graph.labels[node]) in golds for node in answer_nodes(graph, AMONG[-1])]
+        order = [surface_key(graph.labels[node]) in golds for node in candidate_nodes(graph, AMONG[-1])]
         for count in AMONG:
             hits[count] += any(order[:count])
     spent = 1000 * (time.process_time() - begin) / len(examples)

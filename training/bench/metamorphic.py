@@ -22,7 +22,7 @@ from pathlib import Path
 import pyoxigraph as ox
 
 import kgqa
-from kgqa.graph.formats import export
+from kgqa.graph.formats import export_store
 from kgqa.graph.load import open_graph
 from kgqa.graph.overlay import LabelledFact, OverlayGraph
 from kgqa.graph.storage.store import GraphStore
@@ -114,7 +114,7 @@ def paths_text(path: Path, graph: GraphStore, folder: Path) -> Facts:
     source = path
     if path.suffix in (".tsv", ".jsonld"):
         source = folder / f"{path.stem}-exported.ttl"
-        export(graph, source)
+        export_store(graph, source)
     form = ox.RdfFormat.from_extension(source.suffix[1:])
     return [quad.triple for quad in ox.parse(path=source, format=form, base_iri=path.as_uri())]
 

@@ -24,7 +24,7 @@ from kgqa.graph.linking.fuzzy import fuzzy_linker
 from kgqa.graph.load import open_graph
 from kgqa.graph.retrieval import ranking, subgraph
 from kgqa.graph.retrieval.expansion import locate
-from kgqa.graph.retrieval.ranking import features, filling, ranker
+from kgqa.graph.retrieval.ranking import connection_features, filling, ranker
 from kgqa.settings import expanded
 from kgqa.types import Example, KnowledgeGraph, Source
 
@@ -80,7 +80,7 @@ def _told(given: tuple[Any, ...], named: Mapping[str, Any], scores: Any) -> tupl
     """Each feature of each concept that was reached, unweighted; the ids, and the scores as they are."""
     reached, mass, asked, vague, _, paths_text, count, likelihood = given
     size = len(reached.ids)
-    columns = features(reached, mass, asked, vague)
+    columns = connection_features(reached, mass, asked, vague)
     for name in ("some", "share", "number"):
         alone = {key: float(key == name) for key in ("some", "share", "number")}
         column = filling(reached.edges, size, asked, alone) if asked.fills.any() else np.zeros(size)

@@ -25,7 +25,7 @@ from kgqa.qa.answerer import Answerer
 from kgqa.settings import cache_folder, write_whole
 from kgqa.trainer.checkpoint import claim
 from kgqa.trainer.data.mixture import DataSettings, MixturePart, data_hashes
-from kgqa.trainer.finetuning.reader import ReaderRecipe, located, prepare, train_reader
+from kgqa.trainer.finetuning.reader import ReaderRecipe, prepare, train_reader, with_expanded_names
 from kgqa.types import Answer, Example, KnowledgeGraph, Question
 from training.experiments.baselines import RetrievalAlone
 
@@ -97,8 +97,8 @@ def compare(
         InputError: `folder` was made by another recipe.
         KeyboardInterrupt: a signal ended a training; the same call goes on from there.
     """
-    columns = [located(column) for column in recipe.columns]
-    claim(folder, recipe, **data_hashes([*map(located, recipe.data), *columns]))
+    columns = [with_expanded_names(column) for column in recipe.columns]
+    claim(folder, recipe, **data_hashes([*map(with_expanded_names, recipe.data), *columns]))
     tests: list[tuple[MixturePart, KnowledgeGraph]] | None = None
     # what does not learn gives the same with every seed
     cells = [(row, seed) for row in rows for seed in (seeds if ROWS[row] else seeds[:1])]

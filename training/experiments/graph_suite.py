@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kgqa.data.datasets.json_lines import question_of
-from kgqa.data.files import rows_of
+from kgqa.data.files import read_json_lines
 from kgqa.graph.linking.normalize import split_local_name
 from kgqa.graph.overlay import LabelledFact, OverlayGraph
 from kgqa.metrics import answer_key, is_right
@@ -264,7 +264,7 @@ def figures(results: Sequence[SuiteResult], by: str) -> dict[str, dict[str, tupl
 
 
 def _rows(path: Path, keys: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    for number, row in rows_of(path):
+    for number, row in read_json_lines(path):
         if not set(keys) <= row.keys():
             raise InputError(f"{path}:{number}: needs {', '.join(keys)}")
         yield f"{path}:{number}", row

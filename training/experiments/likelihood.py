@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from kgqa.data.datasets.load import located
+from kgqa.data.datasets.load import find_data_file
 from kgqa.models.collation.sentence_batch import SpecialTokens, sentence_ids
 from kgqa.models.encoders.layerwise import longest_row
 from kgqa.models.language_model import LanguageModel
@@ -130,7 +130,7 @@ def read_blimp(data: Path, limit: int | None = None) -> list[MinimalPair]:
     """BLiMP (Warstadt et al., 2020): 67 paradigms of 1,000 pairs, or the first `limit` of each."""
     import zstandard
 
-    path = located(data, "blimp/blimp_67x1000.jsonl.tar")
+    path = find_data_file(data, "blimp/blimp_67x1000.jsonl.tar")
     taken: dict[str, int] = defaultdict(int)
     pairs: list[MinimalPair] = []
     try:

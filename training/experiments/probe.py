@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from kgqa.data.corpus.shards import is_held_out, read_documents
-from kgqa.data.datasets.load import located
+from kgqa.data.corpus.shards import is_document_held_out, read_documents
+from kgqa.data.datasets.load import find_data_file
 from kgqa.metrics import over_seeds
 from kgqa.models.language_model import load_language_model
 from kgqa.models.pretrained import checksum
@@ -120,7 +120,10 @@ def held_out_texts(data: Path) -> list[str]:
     """Documents that no pretraining run reads (with the default share held out)."""
     paths = [data / "text" / f"{name}.txt.zst" for name in HELD_OUT]
     return [
-        "\n".join(document) for path in paths for document in read_documents(path) if is_held_out(document)
+        "\n".join(document)
+        for path in paths
+        for document in read_documents(path)
+        if is_document_held_out(document)
     ]
 
 
@@ -171,6 +174,6 @@ def check_data(data: Path, tasks: Sequence[str]) -> None:
     files |= {"rte": "glue/RTE/train.tsv"}
     for task in tasks:
         if task in files:
-            located(data, files[task])
+            find_data_file(data, files[task])
         elif not (data / "text").is_dir():
             raise InputError(f"{data}: no text/ in it; set KGQA_DATA to the folder of the data sets")

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from kgqa.data.datasets.json_lines import question_of
-from kgqa.data.files import rows_of
+from kgqa.data.files import read_json_lines
 from kgqa.graph.formats import SUFFIXES
 from kgqa.qa.answerer import Answerer
 from kgqa.qa.render import path_sentences
@@ -37,7 +37,9 @@ def question_sets(root: Path = ROOT) -> dict[Path, str]:
             beside = (
                 other for other in sorted(path.parent.glob(f"{path.stem}.*")) if other.suffix in SUFFIXES
             )
-            if (graph := str(next(beside, default))) and any("question" in row for _, row in rows_of(path)):
+            if (graph := str(next(beside, default))) and any(
+                "question" in row for _, row in read_json_lines(path)
+            ):
                 found[path] = graph
     return found
 
@@ -49,7 +51,7 @@ def drawn(sets: Iterable[Path], count: int, seed: int) -> dict[Path, list[Questi
     found: dict[Path, list[Question]] = {}
     left = count
     for path in chosen:
-        rows = [(n, row) for n, row in rows_of(path) if "question" in row]
+        rows = [(n, row) for n, row in read_json_lines(path) if "question" in row]
         share = left // (len(chosen) - len(found))
         kept = sorted(rng.sample(range(len(rows)), min(len(rows), share)))
         found[path] = [question_of(rows[n][1], f"{path}:{rows[n][0]}", str(rows[n][0])) for n in kept]

@@ -24,7 +24,7 @@ from kgqa.settings import write_whole
 from kgqa.types import InputError, Triple
 from kgqa.verbalize.fact_sentences import corpus_sentence, corpus_templates
 
-Item = TypeVar("Item")
+T = TypeVar("T")
 Document = list[str]
 """Sentences (or lines) in order."""
 
@@ -34,7 +34,7 @@ JOINT = "\u00a0"
 """Character for the space between two words of one concept; it sets `joined` and is not a token itself."""
 
 
-def thinned(stream: Iterable[Item], share: float) -> Iterator[Item]:
+def thinned(stream: Iterable[T], share: float) -> Iterator[T]:
     """An evenly spaced share of the items.
 
     >>> list(thinned(range(6), 0.5))
@@ -68,7 +68,7 @@ def find_text(folder: Path, name: str) -> Path:
     return next((path for path in candidates if path.is_file()), candidates[-1])
 
 
-def is_held_out(document: Document, share: float = 0.005) -> bool:
+def is_document_held_out(document: Document, share: float = 0.005) -> bool:
     """Whether a document is held out for evaluation, by a hash of its text, so that it never changes its split."""
     return zlib.crc32("\n".join(document).encode()) < share * 2**32
 
@@ -96,7 +96,7 @@ def write_corpus(
     part = folder.with_name(folder.name + ".part")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
-    writers = {split: _Writer(part, split, shard_tokens) for split in SPLITS}
+    writers = {split: _ShardWriter(part, split, shard_tokens) for split in SPLITS}
     counts: dict[str, dict[str, int]] = {}
     for name, documents in sources.items():
         count = counts.setdefault(name, {"documents": 0, "tokens": 0, "held_out_tokens": 0})
@@ -105,7 +105,7 @@ def write_corpus(
             plain = [s.replace(JOINT, " ") for d in batch for s in d]
             encoded = iter(tokenizer.encode_batch_fast(plain, add_special_tokens=False))
             for document in batch:
-                split = "held_out" if is_held_out(document, held_out) else "train"
+                split = "held_out" if is_document_held_out(document, held_out) else "train"
                 joined = [_joined(sentence, tokenizer) for sentence in document]
                 size = writers[split].add([next(encoded).ids for _ in document], joined)
                 count["documents"] += 1
@@ -137,7 +137,7 @@ def _joined(sentence: str, tokenizer: Tokenizer) -> list[int]:
     return [i for i, (a, b) in enumerate(offsets) if b > a and JOINT in sentence[max(a - 1, 0) : a + 1]]
 
 
-class _Writer:
+class _ShardWriter:
     """Writes one split to disk."""
 
     def __init__(self, folder: Path, split: str, shard_tokens: int) -> None:

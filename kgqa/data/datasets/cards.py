@@ -76,7 +76,7 @@ class DataCard(BaseModel):
         return found
 
 
-def read_card(path: Path) -> DataCard:
+def read_data_card(path: Path) -> DataCard:
     """The card of a set."""
     try:
         return DataCard.model_validate({**tomllib.loads(read_text(path)), "path": path})
@@ -91,14 +91,14 @@ def read_card(path: Path) -> DataCard:
 def shipped_cards() -> list[DataCard]:
     """Cards of the project's own sets, of the suite of graphs and of the published sets, those that exist."""
     paths = [*sorted(DATA_SETS.glob(f"*/{CARD}")), GRAPH_SUITE / CARD]
-    return [read_card(path) for path in paths if path.is_file()]
+    return [read_data_card(path) for path in paths if path.is_file()]
 
 
 def card_above(path: Path) -> DataCard | None:
     """The card of the set that a file belongs to: in its folder or the folder above."""
     for folder in list(path.resolve().parents)[:2]:
         if (folder / CARD).is_file():
-            return read_card(folder / CARD)
+            return read_data_card(folder / CARD)
     return None
 
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from kgqa.data.files import encoding_of, rows_of
+from kgqa.data.files import encoding_of, read_json_lines
 from kgqa.limits.sandbox import SandboxLimits, run_sandboxed
+from kgqa.renamed import current_row
 from kgqa.types import Example, InputError, Passage, Question, Source, Span, first_line
 from kgqa.validation import check_question
 
@@ -20,7 +21,7 @@ def read_examples(path: Path) -> Iterator[Example]:
     """Questions with answers from JSON lines: `{"id"?, "question", "passage"?, "choices"?}`, with the answer as one of
 
     - `"choice"`: index (from 0), letter or text of the correct choice;
-    - `"verdict"`: true or false, for a yes/no question;
+    - `"yes_no"`: true or false, for a yes/no question;
     - `"span": [start, end]`: characters of the passage, half-open;
     - `"answer": "..."` or `"answers": ["...", ...]`, any of which is correct: with choices, the text of the correct
       one; else a span if the passage contains it verbatim, else a concept. An empty list means that the question is
@@ -28,11 +29,11 @@ def read_examples(path: Path) -> Iterator[Example]:
 
     `question.schema.json` is the JSON schema of a line.
 
-    An optional `"source"` (passage, knowledge, choice, none) resolves ambiguity: for a verdict with a passage, whether
-    it comes from the passage or from knowledge. An optional `"kind"` is kept, and so is `"same"`, the name shared by
-    all paraphrases of one question. A line without an id gets its line number.
+    An optional `"source"` (passage, knowledge, choice, none) resolves ambiguity: for a yes/no answer beside a passage,
+    whether it comes from the passage or from knowledge. An optional `"kind"` is kept, and so is `"same"`, the name
+    shared by all paraphrases of one question. A line without an id gets its line number.
     """
-    for number, row in rows_of(path):
+    for number, row in read_json_lines(path):
         example = example_of(row, f"{path}:{number}", str(number))
         yield replace(example, same=str(row["same"])) if row.get("same") else example
 
@@ -53,18 +54,19 @@ def question_of(row: dict[str, Any], where: str, default_id: str) -> Question:
 
 def example_of(row: dict[str, Any], where: str, default_id: str) -> Example:
     """The question of a row, with its answer."""
+    row = current_row(row)
     question = question_of(row, where, default_id)
     kind, source = str(row.get("kind", "")), row.get("source")
     if source is not None and source not in set(Source):
         raise InputError(f"{where}: unknown source {source!r}; write one of {', '.join(Source)}")
-    if row.get("verdict") is not None:
-        if not isinstance(row["verdict"], bool) or question.choices:
-            raise InputError(f'{where}: "verdict" is true or false, for a question without choices')
+    if row.get("yes_no") is not None:
+        if not isinstance(row["yes_no"], bool) or question.choices:
+            raise InputError(f'{where}: "yes_no" is true or false, for a question without choices')
         if row.get("answers", row.get("answer")) is not None:
-            raise InputError(f'{where}: "verdict" and "answers" are both given; leave one out')
+            raise InputError(f'{where}: "yes_no" and "answers" are both given; leave one out')
         if source in (Source.CHOICE, Source.NONE) or (source == Source.PASSAGE and not question.passage):
-            raise InputError(f"{where}: source {source} contradicts the verdict; correct one")
-        return Example(question, kind=kind, yes_no_label=row["verdict"], known=source == Source.KNOWLEDGE)
+            raise InputError(f"{where}: source {source} contradicts yes_no; correct one")
+        return Example(question, kind=kind, yes_no_label=row["yes_no"], known=source == Source.KNOWLEDGE)
     if row.get("choice") is not None:
         return Example(question, choice=_choice(question, row["choice"], where), kind=kind)
     if row.get("span") is not None:
@@ -179,7 +181,7 @@ def read_table(name: str, content: bytes, most: int | None = None) -> list[Table
     """Rows of a table with a header (any separator), of JSON lines, or of Parquet."""
     if name.lower().endswith(".parquet"):
         content = str(
-            run_sandboxed(f"{__name__}:json_lines", name, SANDBOX_LIMITS, content, name=name)
+            run_sandboxed(f"{__name__}:parquet_to_json_lines", name, SANDBOX_LIMITS, content, name=name)
         ).encode()
         name = f"{name}.jsonl"
     text = decoded(name, content)
@@ -203,7 +205,7 @@ def decoded(name: str, content: bytes) -> str:
     raise InputError(f"{name}: not UTF-8; save it as UTF-8")
 
 
-def json_lines(content: bytes, name: str) -> str:
+def parquet_to_json_lines(content: bytes, name: str) -> str:
     """The rows of a Parquet file as JSON lines; `name` is for error messages."""
     try:
         import pyarrow
@@ -285,8 +287,8 @@ def _json_rows(text: str) -> Iterator[TableRow]:
         if not isinstance(choices, list) or not all(isinstance(c, str) for c in choices):
             yield TableRow(number, given_answers, error='"choices" is not a list of texts')
             continue
-        if isinstance(row.get("verdict"), bool):
-            golds = "yes" if row["verdict"] else "no"
+        if isinstance(label := current_row(row).get("yes_no"), bool):
+            golds = "yes" if label else "no"
         golds = [golds] if isinstance(golds, str) else golds
         known = tuple(map(str, golds)) if isinstance(golds, list) else None
         yield _row(number, given_answers, tuple(choices), known)

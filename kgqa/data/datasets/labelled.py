@@ -11,8 +11,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, TypeGuard
 
-from kgqa.data.datasets.load import DATASETS, located
-from kgqa.data.files import read_lines, rows_of
+from kgqa.data.datasets.load import DATASETS, find_data_file
+from kgqa.data.files import read_json_lines, read_lines
 from kgqa.types import InputError
 
 TaskType = Literal["sentence", "pair", "tagging", "ending"]
@@ -69,7 +69,7 @@ def _read_file(kind: TaskType, path: Path) -> Iterator[Labelled]:
         for row in rows:
             yield as_labelled(kind, row, f"{path}:{rows.line_num}")
     else:
-        for number, row in rows_of(path):
+        for number, row in read_json_lines(path):
             yield as_labelled(kind, row, f"{path}:{number}")
 
 
@@ -148,7 +148,7 @@ def _glue(
     file: str, count: int, of: Callable[[list[str]], Labelled], heading: int, data: Path, split: str
 ) -> Iterator[Labelled]:
     """Rows of a table of at least `count` columns, below a header of `heading` lines."""
-    path = located(data, f"glue/{file.format(split)}")
+    path = find_data_file(data, f"glue/{file.format(split)}")
     for number, line in islice(enumerate(read_lines(path), 1), heading, None):
         cells = line.rstrip("\n").split("\t")
         if len(cells) < count:
@@ -158,7 +158,7 @@ def _glue(
 
 def _mrpc(data: Path, split: str) -> Iterator[Labelled]:
     """MRPC (Dolan and Brockett, 2005); its test split is the development split, since it has none."""
-    path = located(data, f"nli/mrpc.{'train' if split == 'train' else 'test'}.tsv")
+    path = find_data_file(data, f"nli/mrpc.{'train' if split == 'train' else 'test'}.tsv")
     for number, line in enumerate(read_lines(path), 1):
         cells = line.rstrip("\n").split("\t")
         if number > 1 and len(cells) >= 5:
@@ -166,20 +166,22 @@ def _mrpc(data: Path, split: str) -> Iterator[Labelled]:
 
 
 def _entailment(file: str, data: Path, split: str) -> Iterator[Labelled]:
-    for row in csv.DictReader(read_lines(located(data, f"nli/{file}.{split}.csv"))):
+    for row in csv.DictReader(read_lines(find_data_file(data, f"nli/{file}.{split}.csv"))):
         yield Labelled(row["premise"], row["hypothesis"], label=row["label"])
 
 
 def _trec(data: Path, split: str) -> Iterator[Labelled]:
     """TREC's question types, the six coarse ones (Li and Roth, 2002)."""
-    for line in read_lines(located(data, f"heads/trec_qc.{'train' if split == 'train' else 'test'}.label")):
+    for line in read_lines(
+        find_data_file(data, f"heads/trec_qc.{'train' if split == 'train' else 'test'}.label")
+    ):
         kind, _, question = line.strip().partition(" ")
         if question:
             yield Labelled(question, label=kind.partition(":")[0])
 
 
 def _tagged(files: tuple[str, str], word: int, tag: int, data: Path, split: str) -> Iterator[Labelled]:
-    for row in _columns(located(data, f"heads/{files[split != 'train']}"), word, tag):
+    for row in _columns(find_data_file(data, f"heads/{files[split != 'train']}"), word, tag):
         yield Labelled(words=tuple(w.removeprefix("en:") for w in row.words), tags=row.tags)
 
 

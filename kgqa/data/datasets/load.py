@@ -14,8 +14,9 @@ from types import FunctionType
 from typing import Any
 
 from kgqa.data.datasets.json_lines import NOBODY_KNOWS, example_of, read_examples, read_table
-from kgqa.data.files import read_lines, read_text, rows_of
+from kgqa.data.files import read_json_lines, read_lines, read_text
 from kgqa.plugins import imported
+from kgqa.renamed import current_row
 from kgqa.settings import data_folder
 from kgqa.types import Example, InputError, Passage, Question, Span
 
@@ -85,11 +86,11 @@ def strategy(_number: int, row: Row) -> Example:
 def inference(number: int, row: Row) -> Example | None:
     """SNLI and MultiNLI (Bowman et al., 2015; Williams et al., 2018): entailment is yes, contradiction no, and neutral
     has no answer."""
-    verdicts = {"entailment": True, "contradiction": False, "neutral": None}
+    labels = {"entailment": True, "contradiction": False, "neutral": None}
     claim, premise = row["hypothesis"].strip(), row["premise"].strip()
-    if row["label"] not in verdicts or not (claim and premise):
+    if row["label"] not in labels or not (claim and premise):
         return None
-    return Example(Question(claim, (), Passage(premise), str(number)), yes_no_label=verdicts[row["label"]])
+    return Example(Question(claim, (), Passage(premise), str(number)), yes_no_label=labels[row["label"]])
 
 
 def boolq_unanswerable(number: int, row: Row) -> Example | None:
@@ -109,8 +110,8 @@ NEXT = "다음에 이어질 말로 알맞은 것은 무엇인가?"
 
 def kobest_boolq(_number: int, row: dict[str, Any]) -> Example:
     """A statement that is true or false by its paragraph."""
-    verdict = {"TRUE": True, "FALSE": False}[row["Answer"].strip().upper()]
-    return Example(Question(row["Question"], (), Passage(row["Text"]), row["ID"]), yes_no_label=verdict)
+    label = {"TRUE": True, "FALSE": False}[row["Answer"].strip().upper()]
+    return Example(Question(row["Question"], (), Passage(row["Text"]), row["ID"]), yes_no_label=label)
 
 
 def kobest_copa(_number: int, row: dict[str, Any]) -> Example | None:
@@ -130,12 +131,12 @@ def kobest_hellaswag(number: int, row: dict[str, Any]) -> Example:
 
 # Published question sets, each in its authors' own file format, listed in `DATASETS`.
 
-Reader = Callable[[Path], Iterator[Example]]
+ExampleReader = Callable[[Path], Iterator[Example]]
 Make = Callable[[int, Row], Example | None]
 """Makes the question of a row from its number and fields; None to leave it out."""
 
 
-def located(data: Path, *names: str) -> Path:
+def find_data_file(data: Path, *names: str) -> Path:
     """The first of `names` found in the data folder or its `qa/`, plain or with .zst."""
     for name in names:
         for folder in (data / "qa", data):
@@ -185,10 +186,10 @@ def _squad_question(qa: dict[str, Any], passage: Passage, path: Path) -> Example
 
 def _squad1_train(data: Path) -> Iterator[Example]:
     """SQuAD 1.1 train, without the questions whose answer offset was guessed when the file was rebuilt."""
-    path = located(data, "squad/train-v1.1.rebuilt.json", "squad/train-v1.1.json")
+    path = find_data_file(data, "squad/train-v1.1.rebuilt.json", "squad/train-v1.1.json")
     uncertain: frozenset[str] = frozenset()
     if "rebuilt" in path.name:
-        rows = read_lines(located(data, "squad/train-v1.1.uncertain_starts.tsv"))
+        rows = read_lines(find_data_file(data, "squad/train-v1.1.uncertain_starts.tsv"))
         uncertain = frozenset(row.split("\t", 1)[0] for row in rows)
     yield from squad(path, uncertain)
 
@@ -216,8 +217,8 @@ def _boolq(number: int, row: Row) -> Example:
     """BoolQ (Clark et al., 2019): search questions that a paragraph answers with yes or no; ACE-YNQA (Sulem et al.,
     2022) in the same format, where half of the questions are unanswerable."""
     text = " ".join(row["question"].split()) + "?"
-    verdict = row["answer"] if isinstance(row["answer"], bool) else None
-    return Example(Question(text, (), Passage(row["passage"]), str(number)), yes_no_label=verdict)
+    label = row["answer"] if isinstance(row["answer"], bool) else None
+    return Example(Question(text, (), Passage(row["passage"]), str(number)), yes_no_label=label)
 
 
 _PROTO_LEAST = 4
@@ -295,8 +296,8 @@ def _qasc(number: int, row: Row) -> Example:
 
 def _piqa(name: str, data: Path) -> Iterator[Example]:
     """PIQA (Bisk et al., 2020), whose labels are in a separate file."""
-    path, labels = located(data, f"piqa/{name}.jsonl"), located(data, f"piqa/{name}-labels.lst")
-    for (number, row), label in zip(rows_of(path), read_lines(labels), strict=True):
+    path, labels = find_data_file(data, f"piqa/{name}.jsonl"), find_data_file(data, f"piqa/{name}-labels.lst")
+    for (number, row), label in zip(read_json_lines(path), read_lines(labels), strict=True):
         choices = (row["sol1"], row["sol2"])
         yield Example(Question(row["goal"], choices, None, str(number)), choice=int(label))
 
@@ -339,7 +340,7 @@ def each_row(make: Make | str, path: Path) -> Iterator[Example]:
     function `package.module:NAME`) leaves out."""
     made: Make = imported("question set", make, FunctionType) if isinstance(make, str) else make
     kind = path.name.removesuffix(".zst").rpartition(".")[2]
-    rows: Iterable[tuple[int, Row]] = rows_of(path)
+    rows: Iterable[tuple[int, Row]] = read_json_lines(path)
     if kind in ("csv", "tsv"):
         tabs: Any = {"delimiter": "\t", "quoting": csv.QUOTE_NONE} if kind == "tsv" else {}
         rows = enumerate(csv.DictReader(read_lines(path), **tabs))
@@ -354,19 +355,19 @@ def each_row(make: Make | str, path: Path) -> Iterator[Example]:
             yield example
 
 
-def _at(read: Callable[[Path], Iterator[Example]], *names: str) -> Reader:
-    return lambda data: read(located(data, *names))
+def _at(read: Callable[[Path], Iterator[Example]], *names: str) -> ExampleReader:
+    return lambda data: read(find_data_file(data, *names))
 
 
-def _rows(make: Make | str, *names: str) -> Reader:
+def _rows(make: Make | str, *names: str) -> ExampleReader:
     return _at(partial(each_row, make), *names)
 
 
-def _parts(make: Make, name: str, train: str, dev: str) -> dict[str, Reader]:
+def _parts(make: Make, name: str, train: str, dev: str) -> dict[str, ExampleReader]:
     return {f"{name}-train": _rows(make, train), f"{name}-dev": _rows(make, dev)}
 
 
-DATASETS: dict[str, Reader] = {
+DATASETS: dict[str, ExampleReader] = {
     "squad1-train": _squad1_train,
     "squad1-dev": _at(squad, "squad/dev-v1.1.json"),
     "squad2-train": _at(squad, "squad/train-v2.0.json"),
@@ -474,7 +475,7 @@ def table_examples(path: Path) -> Iterator[Example]:
     """Questions with answers from a table whose first line names its columns.
 
     The columns are the fields of JSON lines: `question`, `passage`, `choices` and `answer` (several separated by |, or
-    by ; if | separates the columns; "(none)" for an unanswerable question), `verdict` (yes or no), `source`, `kind`,
+    by ; if | separates the columns; "(none)" for an unanswerable question), `yes_no` (yes or no), `source`, `kind`,
     `id`.
 
     Raises:
@@ -490,8 +491,8 @@ def table_examples(path: Path) -> Iterator[Example]:
             "passage": question.passage_text,
             "choices": list(question.choices),
         }
-        if verdict := row.cells.get("verdict", "").strip().lower():
-            fields["verdict"] = {"yes": True, "true": True, "no": False, "false": False}.get(verdict, verdict)
+        if label := current_row(row.cells).get("yes_no", "").strip().lower():
+            fields["yes_no"] = {"yes": True, "true": True, "no": False, "false": False}.get(label, label)
         elif row.golds is None:
             raise InputError(
                 f"{where}: no answer; fill the column `answer`, with {NOBODY_KNOWS} where nobody can"

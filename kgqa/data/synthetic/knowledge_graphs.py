@@ -69,7 +69,7 @@ def synthetic_graphs(count: int, seed: int) -> Iterator[SyntheticGraph]:
 
 
 @lru_cache(maxsize=1)
-def vocabulary() -> tuple[list[RelationTemplate], dict[str, list[str]], dict[str, list[str]]]:
+def synthetic_vocabulary() -> tuple[list[RelationTemplate], dict[str, list[str]], dict[str, list[str]]]:
     """Relation templates, words that serve as values by type, and the parts of invented names."""
     data: dict[str, Any] = tomllib.loads(_FILE.read_text(encoding="utf-8"))
     split = {
@@ -85,7 +85,7 @@ class SyntheticGraphMaker:
 
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
-        kinds, self.words, self.names = vocabulary()
+        kinds, self.words, self.names = synthetic_vocabulary()
         self.kinds = self._choose(kinds)
         self.taken: set[str] = set()
         self.things: dict[str, list[str]] = defaultdict(list)
@@ -347,7 +347,7 @@ class SyntheticGraphMaker:
             return Example(Question(text), kind="unanswerable")
         lacking = [
             k
-            for k in vocabulary()[0]
+            for k in synthetic_vocabulary()[0]
             if k.head == fact.kind.head and not any(f.kind is k and f.head == fact.head for f in self.facts)
         ]
         if not lacking:

@@ -81,7 +81,7 @@ def event_forms(phrase: str, person: Person) -> dict[str, str]:
     return {"e": " ".join(words), "ed": " ".join([ed, *rest]), "ing": " ".join([gerund(verb), *rest])}
 
 
-def expand(template: str, rng: random.Random) -> str:
+def choose_alternatives(template: str, rng: random.Random) -> str:
     """A template with every alternative `(a|b|)` chosen at random, innermost first."""
     while "(" in template:
         settled = _ALTERNATIVES.sub(lambda match: rng.choice(match.group(1).split("|")), template)
@@ -165,13 +165,15 @@ class PassageWriter:
         when = self.words["when_future" if tense == "future" else "when_past"]
         timed = not timeless and tense != "present" and rng.random() < 0.35
         slots["when"] = f" {rng.choice(when)}" if timed else ""
-        sentences = [fill(expand(pattern, rng), slots)]
+        sentences = [fill(choose_alternatives(pattern, rng), slots)]
         around = self.surround(sentences, person, group, rng)
         if verb:
             spoken = self.generic_verbs[verb]["asked"]
             asked = self.asked(person, around, rng)
             extra = {"v": verb, "ved0": past(verb), "o": spoken}
-            question = fill(expand(rng.choice(group.wording["generic"]), rng), slots | asked | extra)
+            question = fill(
+                choose_alternatives(rng.choice(group.wording["generic"]), rng), slots | asked | extra
+            )
         else:
             question = self.question(group, tense, slots, person, around, rng, paired or kind == "noun")
             if not question:
@@ -192,11 +194,11 @@ class PassageWriter:
         usable = group.wording[tense]
         if paired:  # the question must not name the context, or it would not be shared
             usable = [t for t in usable if not needs(t) & NAMING] or [
-                t for t in (expand(t, rng) for t in usable) if not needs(t) & NAMING
+                t for t in (choose_alternatives(t, rng) for t in usable) if not needs(t) & NAMING
             ]
         if not usable:
             return ""
-        form = expand(rng.choice(usable), rng)
+        form = choose_alternatives(rng.choice(usable), rng)
         if not needs(form) <= slots.keys() | {"q"}:
             return ""
         return fill(form, slots | self.asked(person, sentences, rng))
@@ -242,7 +244,7 @@ class PassageWriter:
             thing = self.facts.texts[tool]
             slots |= {"x": thing, "ax": with_article(thing)}
             templates = self.words["other"]["tool"]
-        return fill(expand(rng.choice(templates), rng), slots)
+        return fill(choose_alternatives(rng.choice(templates), rng), slots)
 
     def slots(self, head: int, person: Person, rng: random.Random) -> dict[str, str] | None:
         """Slots of the templates for a person and a concept; None if its label is unfit."""
@@ -457,7 +459,7 @@ class _Maker(PassageWriter):
         template = rng.choice(templates)
         if not needs(template) <= slots.keys():
             return None
-        sentence = fill(expand(template, rng), slots)
+        sentence = fill(choose_alternatives(template, rng), slots)
         question = self.question(group, "past", slots, person, [], rng, paired=False)
         if not question:
             return None
@@ -481,13 +483,15 @@ class _Maker(PassageWriter):
             mark = subject is topic
             value = rng.choice(subject["values"])
             more = fill(
-                expand(rng.choice(subject["stated"]), rng), slots | {"a": _marked(value) if mark else value}
+                choose_alternatives(rng.choice(subject["stated"]), rng),
+                slots | {"a": _marked(value) if mark else value},
             )
             sentences.insert(rng.randint(1, len(sentences)), more)
         if not any(slots["x"] in sentence for sentence in sentences):
             sentences.append(fill("{s} had {ax} too.", slots))
         question = fill(
-            expand(rng.choice(topic["questions"]), rng), slots | self.asked(person, sentences, rng)
+            choose_alternatives(rng.choice(topic["questions"]), rng),
+            slots | self.asked(person, sentences, rng),
         )
         return self._with_spans(identity, group.name, sentences, question)
 
@@ -502,7 +506,7 @@ class _Maker(PassageWriter):
         usable = [t for t in group.wording["past"] if "{q}" in t and not needs(t) & NAMING]
         if not usable:
             return None
-        form = expand(rng.choice(usable), rng)
+        form = choose_alternatives(rng.choice(usable), rng)
         if "{q}" not in form:
             return None
         question = fill(form, slots | {"q": other.name})
@@ -515,7 +519,7 @@ class _Maker(PassageWriter):
             return None
         if not self.facts.verb(head) and group.wording["kind"] in ("event", "agent"):
             return None
-        question = fill(expand(self.rng.choice(group.wording["bare"]), self.rng), slots)
+        question = fill(choose_alternatives(self.rng.choice(group.wording["bare"]), self.rng), slots)
         return self._example(identity, group, "", question, set(group.answers[head]), head)
 
     # Sentences.

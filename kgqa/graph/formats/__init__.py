@@ -125,7 +125,7 @@ def read_source(path: Path, tally: Tally, options: ReadOptions = ReadOptions()) 
     return batches(read(path, tally, options))
 
 
-def export(store: GraphStore, target: Path, form: str = "", overwrite: bool = False) -> None:
+def export_store(store: GraphStore, target: Path, form: str = "", overwrite: bool = False) -> None:
     """Write a store to `target`, atomically, in the format of that name, by default as the suffix suggests.
 
     Raises `InputError` for an unknown format or a file that cannot be written, or that exists and may not be

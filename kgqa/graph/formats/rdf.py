@@ -192,10 +192,10 @@ def read_rdf(form: str, path: Path, tally: Tally, options: ReadOptions) -> Itera
     if form == "RDF/XML":
         check_markup(path)
     content = with_context(path) if form == "JSON-LD" else None
-    yield from RdfReader(tally, options.prefix).quads(parse(path, form, content))
+    yield from RdfReader(tally, options.prefix).quads(parse_rdf(path, form, content))
 
 
-def parse(path: Path, form: str, content: bytes | None) -> Iterator[list[Any]]:
+def parse_rdf(path: Path, form: str, content: bytes | None) -> Iterator[list[Any]]:
     """Lists of quads of a file, or of `content` if it is given. Raises `InputError` if they are invalid."""
     import pyoxigraph
 
@@ -373,9 +373,9 @@ class RdfReader:
             self.tally.words.setdefault(head, {})[value.language or ""] = value.value
         elif role is PropertyRole.KIND and is_text:
             self.tally.entity_types[head] = value.value
-        elif role is PropertyRole.MEANS and is_text:
+        elif role is PropertyRole.RELATION_TYPE and is_text:
             self.tally.relation_types.setdefault(head, []).append(value.value)
-        elif role is PropertyRole.COMPLETE and is_text:
+        elif role is PropertyRole.CLOSED_WORLD and is_text:
             self.tally.closed_world = value.value in ("true", "1")
         elif role is PropertyRole.WIDER and not is_text:
             self.tally.wider[head] = self.name(value)

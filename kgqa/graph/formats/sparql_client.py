@@ -136,10 +136,10 @@ def literal(text: str, language: str = "") -> str:
     return f'"{quoted}"' + (f"@{language}" if re.fullmatch(r"[A-Za-z]+(-[A-Za-z0-9]+)*", language) else "")
 
 
-def term(name: str) -> str | None:
+def sparql_term(name: str) -> str | None:
     """SPARQL term of an entity: its IRI or literal; None for a blank node or an invalid IRI.
 
-    >>> term('"8"^^<http://x/n>'), term("http://x/a"), term("_:b1")
+    >>> sparql_term('"8"^^<http://x/n>'), sparql_term("http://x/a"), sparql_term("_:b1")
     ('"8"^^<http://x/n>', '<http://x/a>', None)
     """
     if not name.startswith('"'):

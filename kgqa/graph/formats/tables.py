@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from kgqa.graph.formats.rdf import MAX_TEXT, RdfReader, parse
+from kgqa.graph.formats.rdf import MAX_TEXT, RdfReader, parse_rdf
 from kgqa.graph.formats.source_files import UNSTATED, Batch, Tally, batches, numbered_lines
 from kgqa.graph.formats.tsv import columns_named, fact_of
 from kgqa.graph.formats.vocabulary import RDF
@@ -51,7 +51,7 @@ def read_csv(path: Path, tally: Tally, identifier: str = "") -> Iterator[Triple 
     if places := columns_named(header):
         yield from (fact_of(path, number, row, places) for number, row in rows)
         return
-    yield from read_things(str(path), kind_of(path.name.split(".")[0]), header, rows, tally, identifier)
+    yield from read_things(str(path), table_class(path.name.split(".")[0]), header, rows, tally, identifier)
 
 
 def read_workbook(path: Path, tally: Tally, identifier: str = "") -> Iterator[Triple | Label]:
@@ -74,7 +74,7 @@ def read_workbook(path: Path, tally: Tally, identifier: str = "") -> Iterator[Tr
         rows = [(number, row) for number, row in enumerate(body, 2) if any(cell is not None for cell in row)]
         has_it = identifier in map(str, header)
         yield from read_things(
-            f"{path}:{title}", kind_of(kind), header, rows, tally, identifier if has_it else ""
+            f"{path}:{title}", table_class(kind), header, rows, tally, identifier if has_it else ""
         )
 
 
@@ -139,10 +139,10 @@ def read_things(
                     tally.skipped[f"text of over {MAX_TEXT} characters"] += 1
 
 
-def kind_of(title: str) -> str:
+def table_class(title: str) -> str:
     """Class of the entities in a table, from its name in the singular.
 
-    >>> kind_of("people"), kind_of("hr_employees-2024"), kind_of("Sheet1")
+    >>> table_class("people"), table_class("hr_employees-2024"), table_class("Sheet1")
     ('person', 'hr employee', '')
     """
     title_words = [word for word in split_words(title).lower().split() if word.isalpha()]
@@ -158,7 +158,7 @@ def kind_of_header(header: str) -> str:
     ('oven', 'boat', '')
     """
     noun = _relation(header)
-    return "" if noun.lower() in (*_LABEL_COLUMNS, "id", "index") else kind_of(noun)
+    return "" if noun.lower() in (*_LABEL_COLUMNS, "id", "index") else table_class(noun)
 
 
 def cell_name(value: Any) -> str:
@@ -278,7 +278,7 @@ def read_object(graph: Any, tally: Tally) -> Iterator[Batch]:
         case "rdflib" if hasattr(graph, "serialize"):
             form = "nquads" if hasattr(graph, "quads") else "nt"
             content = graph.serialize(format=form, encoding="utf-8")
-            yield from RdfReader(tally, "").quads(parse(Path("graph.nq"), "N-Quads", content))
+            yield from RdfReader(tally, "").quads(parse_rdf(Path("graph.nq"), "N-Quads", content))
         case "networkx" if graph.is_directed():
             yield from batches(_network(graph))
         case "pandas" if hasattr(graph, "itertuples"):

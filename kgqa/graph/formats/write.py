@@ -49,15 +49,15 @@ def _nodes(store: GraphStore) -> Iterator[tuple[int, str, str]]:
         yield from zip(ids.tolist(), store.names(ids), store.labels(ids), strict=True)
 
 
-def quoted(text: str) -> str:
+def turtle_literal(text: str) -> str:
     """A text as a Turtle literal."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")
 
 
-def term(name: str) -> str:
+def turtle_term(name: str) -> str:
     """Turtle term: an IRI, blank node or literal unchanged; a plain name as a URN."""
     if literal := _LITERAL.fullmatch(name):
-        return quoted(literal[1]) + literal[2]
+        return turtle_literal(literal[1]) + literal[2]
     if name.startswith("_:"):
         return name
     return f"<{name}>" if _IRI.fullmatch(name) else f"<urn:kgqa:{quote(name, safe='/')}>"
@@ -71,22 +71,22 @@ def write_turtle(store: GraphStore, file: IO[bytes]) -> None:
 def _turtle(store: GraphStore) -> Iterator[str]:
     yield PREFIXES
     for relation in store.relations:
-        named = term(relation.name)
-        yield f"{named} rdfs:label {quoted(relation.label)} .\n"
+        named = turtle_term(relation.name)
+        yield f"{named} rdfs:label {turtle_literal(relation.label)} .\n"
         if relation.words:
-            yield f"{named} kgqa:words {quoted(relation.words)} .\n"
+            yield f"{named} kgqa:words {turtle_literal(relation.words)} .\n"
     names = []
     for entity, name, label in _nodes(store):
-        names.append(term(name))
+        names.append(turtle_term(name))
         labels = store.all_labels(entity)
         for row in labels:
             kind = "rdfs:label" if row.preferred else "skos:altLabel"
             language = f"@{row.language}" if row.language else ""
-            yield f"{names[-1]} {kind} {quoted(row.text)}{language} .\n"
+            yield f"{names[-1]} {kind} {turtle_literal(row.text)}{language} .\n"
         if not labels and label and names[-1].startswith("<urn:kgqa:"):
-            yield f"{names[-1]} rdfs:label {quoted(label)} .\n"
+            yield f"{names[-1]} rdfs:label {turtle_literal(label)} .\n"
     for head, relation_id, tail, weight in _edges(store):
-        parts = (names[head], term(store.relations[relation_id].name), names[tail])
+        parts = (names[head], turtle_term(store.relations[relation_id].name), names[tail])
         yield f"{' '.join(parts)} .\n"
         if weight != 1.0:
             yield (

@@ -150,7 +150,7 @@ def _weights(
 
 # Relevance of the concepts reached: to a question, and as a bridge to a choice.
 
-Scores = NDArray[np.float64]
+NodeScores = NDArray[np.float64]
 
 _GATHERED_FROM = 100_000
 """Number of concepts from which a graph is assumed to be crowdsourced or extracted automatically."""
@@ -171,9 +171,9 @@ def weights_for(graph: KnowledgeGraph) -> Mapping[str, float]:
     return ranker("typed" if len(graph.type_names) else "edited")
 
 
-def features(
-    reached: Expansion, mass: Scores, asked: AskedEnds, vague: NDArray[np.bool_]
-) -> dict[str, Scores]:
+def connection_features(
+    reached: Expansion, mass: NodeScores, asked: AskedEnds, vague: NDArray[np.bool_]
+) -> dict[str, NodeScores]:
     """Features (V,) of how each concept is connected to the linked ones, by name.
 
     `mass` (S,) is the weight of the linked concepts of question and passage, in the order of `reached.seeds`;
@@ -187,15 +187,15 @@ def features(
     tail = reached.edges.tail[: reached.first]
     near, far = reached.near[:, 0], reached.far[:, 0]
 
-    def arriving(sent: Scores, factor: NDArray[Any]) -> Scores:
-        out: Scores = np.bincount(tail, weights=sent[head] * factor, minlength=size).astype(np.float64)
+    def arriving(sent: NodeScores, factor: NDArray[Any]) -> NodeScores:
+        out: NodeScores = np.bincount(tail, weights=sent[head] * factor, minlength=size).astype(np.float64)
         return out + np.bincount(head, weights=sent[tail] * factor, minlength=size)
 
-    def led(sent: Scores, facts: int | None) -> Scores:
+    def led(sent: NodeScores, facts: int | None) -> NodeScores:
         rows = asked.leads[reached.edges.relation[:facts]]
         heads, tails = reached.edges.head[:facts], reached.edges.tail[:facts]
         at_tail, at_head = rows[:, 1], rows[:, 0]
-        out: Scores = np.bincount(tails[at_tail], sent[heads[at_tail]], minlength=size).astype(np.float64)
+        out: NodeScores = np.bincount(tails[at_tail], sent[heads[at_tail]], minlength=size).astype(np.float64)
         return out + np.bincount(heads[at_head], sent[tails[at_head]], minlength=size)
 
     return {
@@ -210,7 +210,7 @@ def features(
     }
 
 
-def filling(edges: Edges, size: int, asked: AskedEnds, weights: Mapping[str, float]) -> Scores:
+def filling(edges: Edges, size: int, asked: AskedEnds, weights: Mapping[str, float]) -> NodeScores:
     """(size,) how much the facts of each concept show it to be of the type asked for, such as a place or a tool.
 
     Ends of `edges` are indices below `size`, or -1 for concepts that do not matter.
@@ -222,28 +222,29 @@ def filling(edges: Edges, size: int, asked: AskedEnds, weights: Mapping[str, flo
         inside = place >= 0
         fills += np.bincount(place[inside & row], minlength=size)
         facts += np.bincount(place[inside], minlength=size)
-    found: Scores = weights["some"] * (fills > 0) + weights["number"] * np.log1p(fills)
+    found: NodeScores = weights["some"] * (fills > 0) + weights["number"] * np.log1p(fills)
     return found + weights["share"] * fills / np.maximum(facts, 1)
 
 
 def score_context(
     reached: Expansion,
-    mass: Scores,
+    mass: NodeScores,
     asked: AskedEnds,
     vague: NDArray[np.bool_],
     weights: Mapping[str, float],
     neighbours: Callable[[Ints], Edges] | None = None,
     count: int = 0,
-    likelihood: Scores | None = None,
-) -> Scores:
+    likelihood: NodeScores | None = None,
+) -> NodeScores:
     """Relevance (V,) of each concept to question and passage, without choices: in (0, 1], and 0 if unreached.
 
     The expansion sees only a few facts of the concepts at its border; `neighbours` fetches more for the best `count`,
-    to determine their types. `likelihood` (V,) is the result of `type_likelihood`. See `features` for the rest.
+    to determine their types. `likelihood` (V,) is the result of `type_likelihood`. See `connection_features` for the
+    rest.
     """
     size = len(reached.ids)
     logit = np.zeros(size) if likelihood is None else weights["kind"] * likelihood
-    for name, value in features(reached, mass, asked, vague).items():
+    for name, value in connection_features(reached, mass, asked, vague).items():
         logit += weights[name] * value
     unreached = (reached.near[:, 0] + reached.far[:, 0]) == 0
     if asked.fills.any():
@@ -258,14 +259,14 @@ def score_context(
     return _bounded(logit, unreached)
 
 
-def _bounded(logit: Scores, unreached: NDArray[np.bool_]) -> Scores:
+def _bounded(logit: NodeScores, unreached: NDArray[np.bool_]) -> NodeScores:
     """Square root of the odds, relative to the best concept (1); the root keeps the others from vanishing."""
     logit = np.where(unreached, -np.inf, logit)
     top = logit.max(initial=-np.inf)
     return np.exp((logit - top) / 2) if np.isfinite(top) else np.zeros(len(logit))
 
 
-def score_bridges(reached: Expansion, choice: int) -> Scores:
+def score_bridges(reached: Expansion, choice: int) -> NodeScores:
     """Relevance of each concept as a bridge between context and choice, 0..1: the mass that reaches it from both sides,
     over paths of up to four facts, with hubs discounted (in the manner of Adamic and Adar, 2003)."""
     context = reached.near[:, 0] + 2 * reached.far[:, 0]

@@ -12,7 +12,7 @@ from kgqa.graph.formats.source_files import Batch, ReadOptions, Tally
 from kgqa.graph.formats.sparql_client import Endpoint, is_small, read_endpoint
 from kgqa.graph.formats.tables import read_object
 from kgqa.graph.storage.store import GraphStore
-from kgqa.graph.storage.writer import Progress, clear_abandoned, write_store
+from kgqa.graph.storage.writer import ProgressCallback, clear_abandoned, write_store
 from kgqa.limits.sandbox import SandboxLimits, run_sandboxed
 from kgqa.settings import put_in_place
 from kgqa.types import InputError
@@ -56,7 +56,7 @@ def get_graph(
     folder: Path,
     source: Path | None = None,
     languages: tuple[str, ...] = ("en",),
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> dict[str, Any]:
     """Import the published graph `name` into `folder` and return the manifest.
 
@@ -79,7 +79,7 @@ def get_graph(
     )
 
 
-def download(official: Official, folder: Path, progress: Progress | None = None) -> Path:
+def download(official: Official, folder: Path, progress: ProgressCallback | None = None) -> Path:
     """The file of a published graph in `folder`, downloaded if it does not exist; its size is checked."""
     import httpx2
 
@@ -128,7 +128,7 @@ def import_sandboxed(
     sources: Sequence[str | Path | Endpoint],
     folder: str | Path,
     sandbox_limits: SandboxLimits = SandboxLimits(),
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
     **settings: Any,
 ) -> dict[str, Any]:
     """As `import_graph`, but in a subprocess, for untrusted files: one that exhausts a native parser ends only that.
@@ -153,7 +153,7 @@ def import_sandboxed(
 
 
 def import_in_child(
-    sources: Sequence[Any], folder: str, settings: dict[str, Any], report: Progress | None = None
+    sources: Sequence[Any], folder: str, settings: dict[str, Any], report: ProgressCallback | None = None
 ) -> dict[str, Any]:
     """The part of `import_sandboxed` that runs in the subprocess. Raises InputError as `import_graph` does."""
     given = [Endpoint(**source) if isinstance(source, dict) else source for source in sources]
@@ -168,7 +168,7 @@ def import_graph(
     languages: Sequence[str] = ("en",),
     licence: str = "",
     credit: str = "",
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
     identifier: str = "",
 ) -> dict[str, Any]:
     """Write one store of all `sources` (files, SPARQL endpoints or their URLs, objects for `read_object`) and return
@@ -191,9 +191,9 @@ def import_graph(
         about["licence"] = licence or ", ".join(tally.licences)
         about["skipped"] = dict(tally.skipped.most_common())
         about["declared"] = {
-            "means": tally.relation_types,
+            "types": tally.relation_types,
             "wider": tally.wider,
-            "complete": tally.closed_world,
+            "closed_world": tally.closed_world,
         }
         if not facts:
             names = [str(getattr(source, "url", source))[:100] for source in sources]

@@ -24,6 +24,7 @@ from kgqa.graph.linking.label_keys import (
 )
 from kgqa.graph.linking.normalize import is_known, local_name, split_local_name
 from kgqa.graph.relation_types import is_closed_world, types_by_name, types_by_values, types_by_vocabulary
+from kgqa.renamed import current_manifest
 from kgqa.settings import write_whole
 from kgqa.types import Edges, InputError, Ints
 
@@ -60,7 +61,7 @@ labels and their variants, 2 for labels in another language."""
 _FOREIGN = 2
 
 
-def mapped(path: Path, dtype: str) -> NDArray[Any]:
+def memory_map(path: Path, dtype: str) -> NDArray[Any]:
     """A file that holds one column, memory-mapped."""
     if not path.stat().st_size:
         return np.zeros(0, dtype=dtype)
@@ -69,10 +70,10 @@ def mapped(path: Path, dtype: str) -> NDArray[Any]:
 
 def column(folder: Path, name: str) -> NDArray[Any]:
     """A column of a store, mapped into memory."""
-    return mapped(folder / f"{name}.bin", ARRAYS[name])
+    return memory_map(folder / f"{name}.bin", ARRAYS[name])
 
 
-def write_index(
+def write_label_index(
     folder: Path, degrees: NDArray[np.int64], foreign: NDArray[np.bool_], foreign_only: NDArray[np.bool_]
 ) -> None:
     """Write `key_hash` and `key_entity`: the keys of all names, labels and parts of names.
@@ -249,10 +250,11 @@ def described(
 ) -> dict[str, Any]:
     """The manifest with the types of each relation and whether the graph is closed-world; existing entries are kept.
 
-    Its entry `declared` holds what the sources state: `means` and `wider` by relation, and `complete`.
+    Its entry `declared` holds what the sources state: `types` and `wider` by relation, and `closed_world`.
     """
+    manifest = current_manifest(manifest)
     rows = manifest["relations"]
-    if "complete" in manifest and all("means" in row for row in rows):
+    if "closed_world" in manifest and all("types" in row for row in rows):
         return manifest
     declared, facts = manifest.get("declared", {}), edges()
     step = max(1, len(facts.head) // SEEN)
@@ -261,10 +263,10 @@ def described(
     starts = np.searchsorted(relation[order], np.arange(len(rows) + 1))
     made = []
     for number, row in enumerate(rows):
-        if "means" in row:
+        if "types" in row:
             made.append(row)
             continue
-        own = declared.get("means", {}).get(row["name"])
+        own = declared.get("types", {}).get(row["name"])
         if own is not None:
             found, unit = types_by_name(own), ""
         else:
@@ -272,11 +274,11 @@ def described(
             declared_types = types_by_vocabulary(row["name"], row["label"], row["words"], wider)
             seen = tail[order[starts[number] : starts[number + 1]][:VALUES]]
             found, unit = types_by_values(declared_types, row["label"], names(seen))
-        made.append(row | {"means": sorted(found), "unit": unit})
+        made.append(row | {"types": sorted(found), "unit": unit})
     weight = facts.weight[::step]
-    complete = declared.get("complete")
-    if complete is None:
+    closed_world = declared.get("closed_world")
+    if closed_world is None:
         # weights that differ are typicalities, as in ConceptNet
         weighed = bool(len(weight)) and bool((weight != weight[0]).any())
-        complete = is_closed_world([(row["name"], row["count"]) for row in rows], weighed)
-    return {"complete": complete, **manifest, "relations": made}
+        closed_world = is_closed_world([(row["name"], row["count"]) for row in rows], weighed)
+    return {"closed_world": closed_world, **manifest, "relations": made}

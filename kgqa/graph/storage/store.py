@@ -165,9 +165,9 @@ class GraphStore:
         """Number of entities; ids are below it."""
         self.edge_count: int = manifest["sizes"]["edge_tail"]
         self.manifest = described(manifest, self.edges, self.names)
-        self.closed_world: bool = self.manifest["complete"]
+        self.closed_world: bool = self.manifest["closed_world"]
         self.relations: Sequence[Relation] = tuple(
-            Relation(row["name"], row["label"], row["words"], row.get("inverse", ""), frozenset(row["means"]))
+            Relation(row["name"], row["label"], row["words"], row.get("inverse", ""), frozenset(row["types"]))
             for row in self.manifest["relations"]
         )
 

@@ -25,7 +25,15 @@ from numpy.typing import NDArray
 from kgqa.graph.formats.source_files import UNSTATED, Batch, Statement, batches
 from kgqa.graph.formats.vocabulary import steps_of
 from kgqa.graph.linking.label_keys import default_label
-from kgqa.graph.storage.layout import ARRAYS, FORMAT, MANIFEST, column, mapped, write_index, write_manifest
+from kgqa.graph.storage.layout import (
+    ARRAYS,
+    FORMAT,
+    MANIFEST,
+    column,
+    memory_map,
+    write_label_index,
+    write_manifest,
+)
 from kgqa.graph.storage.relation_names import name_relations
 from kgqa.settings import hold
 from kgqa.types import InputError, Relation
@@ -146,7 +154,7 @@ class Scratch:
             file.close()
 
     def column(self, name: str, dtype: str = "<i4") -> NDArray[Any]:
-        return mapped(self.folder / f"{name}.bin", dtype)
+        return memory_map(self.folder / f"{name}.bin", dtype)
 
     def used_entities(self) -> NDArray[np.bool_]:
         """Which names occur in a fact."""
@@ -168,8 +176,8 @@ class Scratch:
         """Which labels (L,) of a store are foreign (neither in the wanted language, nor English, nor without a
         language) while their entity also has others; and which entities (V,) have foreign labels only."""
         grade = np.array([_grade(known, language) for known in self.languages], dtype=np.int64)
-        pointer = mapped(folder / "label_pointer.bin", "<i8")
-        foreign = grade[mapped(folder / "label_language.bin", "<i4")] > NEUTRAL + 1
+        pointer = memory_map(folder / "label_pointer.bin", "<i8")
+        foreign = grade[memory_map(folder / "label_language.bin", "<i4")] > NEUTRAL + 1
         counts = np.diff(pointer)
         foreign_only = np.zeros(len(counts), dtype=bool)
         labelled = np.flatnonzero(counts)
@@ -367,7 +375,10 @@ def _distinct(low: int, weight: Any, head: Any, relation: Any, tail: Any, graph:
 
 def sort_by_tail(folder: Path, size: int, part: int = PART) -> None:
     """Write `in_edge`: the rows of facts sorted by tail, heaviest first."""
-    tails, weights = mapped(folder / "edge_tail.bin", "<i4"), mapped(folder / "edge_weight.bin", "<f4")
+    tails, weights = (
+        memory_map(folder / "edge_tail.bin", "<i4"),
+        memory_map(folder / "edge_weight.bin", "<f4"),
+    )
     with (folder / "in_edge.bin").open("wb") as file:
         for low, rows in _parts(tails, size, part):
             key = (tails[rows].astype(np.int64) - low) << 32
@@ -382,7 +393,7 @@ _HUB_SHARE = 0.1  # share of all facts from which an entity is reported as a hub
 # None: numpy's tofile raises an OSError without errno
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, None)
 
-Progress = Callable[[str, int], None]
+ProgressCallback = Callable[[str, int], None]
 
 
 def write_store(
@@ -392,7 +403,7 @@ def write_store(
     name: str = "",
     language: str = "en",
     about: Mapping[str, Any] = {},
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
     inverses: Mapping[str, str] = {},
     entity_types: Mapping[str, str] = {},
     apart: Iterable[str] = (),
@@ -432,7 +443,7 @@ def write_store(
         type_table = _write_entity_types(entity_types, scratch.names, ids, keep, made)
         _copy_names(scratch.names, keep, made)
         report("indexing", len(counts))
-        write_index(made, counts, *scratch.foreign_labels(made, language))
+        write_label_index(made, counts, *scratch.foreign_labels(made, language))
         shutil.rmtree(made / "scratch")
         sizes = {
             key: (made / f"{key}.bin").stat().st_size // np.dtype(dtype).itemsize

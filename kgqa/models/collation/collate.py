@@ -22,14 +22,14 @@ from kgqa.models.collation.rows import (
     Pieces,
     RowBuilder,
     Similarity,
+    choice_with_facts,
     gold_tokens,
     mention_places,
     mentions_of_row,
-    nearest,
     nearest_facts_text,
+    nearest_windows,
     pack_candidates,
     padded,
-    with_facts,
     without_blanks,
 )
 from kgqa.models.collation.sentence_batch import special_tokens_of
@@ -106,7 +106,7 @@ class Collator:
 
         With `with_gold`, the gold answers become targets; accepted concepts are compared with node labels as
         `kgqa.metrics.accepts` does. Without it, only the `config.windows` windows of a long passage that are
-        nearest to the question are read (`nearest`, with `similarity`).
+        nearest to the question are read (`nearest_windows`, with `similarity`).
         """
         parts = RowBuilder()
         for index, example in enumerate(examples):
@@ -133,7 +133,7 @@ class Collator:
         choices: Sequence[str | None] = question.choices or (None,)
         for number, choice in enumerate(choices):
             graph = graphs[number] if len(graphs) > 1 else graphs[0]
-            chosen = None if choice is None else self.pieces(with_facts(choice, graph, self.facts))
+            chosen = None if choice is None else self.pieces(choice_with_facts(choice, graph, self.facts))
             texts = _Texts(asked, chosen, passage)
             place = index, -1 if choice is None else number
             self._add_rows(parts, place, example, graph, texts, with_gold, similarity=similarity)
@@ -164,7 +164,7 @@ class Collator:
         if self.config.windows and not with_gold:
             question = example.question
             asked, read = (question.text, texts.asked), (question.passage_text, passage)
-            windows = nearest(windows, self.config.windows, asked, read, similarity)
+            windows = nearest_windows(windows, self.config.windows, asked, read, similarity)
         many = len(packed or example.question.choices or (None,))
         if not with_gold and len(windows) * many > MAX_ROWS:
             raise InputError(
@@ -229,7 +229,7 @@ class Collator:
 
     def length(self, question: Question, graph: Subgraph) -> int:
         """Characters of question, passage and choices with their verbalized facts."""
-        choices = sum(len(with_facts(choice, graph, self.facts)) for choice in question.choices)
+        choices = sum(len(choice_with_facts(choice, graph, self.facts)) for choice in question.choices)
         return len(question.text) + len(question.passage_text) + choices
 
     def _windows(self, texts: _Texts, beside: int) -> list[tuple[int, int]]:

@@ -126,7 +126,7 @@ def nearest_facts_text(subgraph: Subgraph, count: int, nodes: Sequence[int] | No
     return "; ".join(verbalize_edge(subgraph, edge) for edge in order.tolist() if near[edge] > 0)
 
 
-def with_facts(choice: str, subgraph: Subgraph, count: int) -> str:
+def choice_with_facts(choice: str, subgraph: Subgraph, count: int) -> str:
     """A choice with verbalized facts: those nearest to the question, else the best paths."""
     nodes = choice_nodes(subgraph) if count else []
     if not nodes:
@@ -309,7 +309,7 @@ STRETCH = 48
 """Length, in tokens, of the pieces of a passage that are embedded and compared with the question."""
 
 
-def nearest(
+def nearest_windows(
     windows: Sequence[Window],
     most: int,
     question: tuple[str, Pieces],
@@ -380,7 +380,7 @@ def pack_candidates(
     if not example.question.choices:
         (graph,) = graphs
         golds = {surface_key(c) for c in example.concepts} if with_gold else set()
-        nodes = answer_nodes(graph, config.candidates, golds)
+        nodes = candidate_nodes(graph, config.candidates, golds)
         yes_no = [PackedCandidate(text, -1, -1) for text in (YES, NO) if config.yes_no]
         return graph, [*(PackedCandidate(graph.labels[node], -1, node) for node in nodes), *yes_no]
     own = graphs if len(graphs) > 1 else [graphs[0]] * len(example.question.choices)
@@ -390,11 +390,11 @@ def pack_candidates(
     for number, (choice, of) in enumerate(zip(example.question.choices, own, strict=True)):
         linked = choice_nodes(of)
         node = place[of.nodes[linked[0]]] if linked and len(graphs) > 1 else -1
-        packed.append(PackedCandidate(with_facts(choice, of, config.facts), number, node))
+        packed.append(PackedCandidate(choice_with_facts(choice, of, config.facts), number, node))
     return graph, packed
 
 
-def answer_nodes(graph: Subgraph, count: int, golds: Collection[str] = ()) -> list[int]:
+def candidate_nodes(graph: Subgraph, count: int, golds: Collection[str] = ()) -> list[int]:
     """The `count` top-ranked concepts, unmentioned ones first; if none of them is in `golds`, the last is
     replaced by one that is."""
     other = graph.roles == int(NodeRole.OTHER)

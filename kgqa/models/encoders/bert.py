@@ -90,7 +90,7 @@ class BertEncoder(nn.Module):
         self.embeddings = Embeddings(config, width)
         if width != config.hidden_size:
             self.embeddings_project = nn.Linear(width, config.hidden_size)
-        self.encoder = Layers(config)
+        self.encoder = EncoderLayers(config)
 
     @property
     def device(self) -> torch.device:
@@ -164,7 +164,7 @@ class Embeddings(nn.Module):
         return normed
 
 
-class Layers(nn.Module):
+class EncoderLayers(nn.Module):
     """The layers, and MPNet's bias for the relative position of two tokens."""
 
     def __init__(self, config: BertConfig) -> None:

@@ -26,7 +26,7 @@ PRUNED = 0.15
 """Minimum plausibility of a path (section 4.4), if there are entity vectors."""
 
 
-Path = tuple[int, tuple[int, ...], tuple[bool, ...], int]
+RelationalPath = tuple[int, tuple[int, ...], tuple[bool, ...], int]
 """Index of its pair, its edges, whether each is followed from head to tail, its first node."""
 
 
@@ -109,7 +109,7 @@ class KagNet(Reasoner):
         return fused if self.training else replace(fused, **best_of(pairs, paths, weight, graph))
 
     def _read_paths(
-        self, paths: list[Path], nodes: Tensor, own: Tensor, labels: Tensor, graph: GraphBatch
+        self, paths: list[RelationalPath], nodes: Tensor, own: Tensor, labels: Tensor, graph: GraphBatch
     ) -> Tensor:
         """Last LSTM state of each path, (paths, size); a step is a node, its label, and the relation that leads to it.
 
@@ -134,7 +134,7 @@ class KagNet(Reasoner):
         return read
 
 
-def pruned(paths: list[Path], plausible: list[float]) -> list[Path]:
+def pruned(paths: list[RelationalPath], plausible: list[float]) -> list[RelationalPath]:
     """The paths whose product of plausibilities is at least `PRUNED`; the best of each pair is always kept."""
     worth = [prod(plausible[edge] for edge in steps) for _, steps, _, _ in paths]
     best: dict[int, float] = {}
@@ -144,7 +144,7 @@ def pruned(paths: list[Path], plausible: list[float]) -> list[Path]:
 
 
 def best_of(
-    pairs: list[tuple[int, int, int]], paths: list[Path], weight: Tensor, graph: GraphBatch
+    pairs: list[tuple[int, int, int]], paths: list[RelationalPath], weight: Tensor, graph: GraphBatch
 ) -> dict[str, Tensor]:
     """`paths` (N, hops) and `path_weight` (N,) of `ReasonerOutput`: the path to each answer node with the largest
     alpha x beta."""
@@ -166,7 +166,7 @@ def best_of(
     return {"paths": walks.to(weight.device), "path_weight": share.to(weight.device)}
 
 
-def find_pairs(graph: GraphBatch) -> tuple[list[tuple[int, int, int]], list[Path]]:
+def find_pairs(graph: GraphBatch) -> tuple[list[tuple[int, int, int]], list[RelationalPath]]:
     """Pairs (row, question node, answer node) that are connected by a path, and paths (pair, edges, directions, start).
 
     Node and edge indices are those of the batch. It runs on the CPU, over the small graph of each row.
@@ -174,7 +174,7 @@ def find_pairs(graph: GraphBatch) -> tuple[list[tuple[int, int, int]], list[Path
     role, row = graph.role.cpu(), graph.batch.cpu()
     edge_index, score = graph.edge_index.cpu(), graph.score.cpu()
     pairs: list[tuple[int, int, int]] = []
-    paths: list[Path] = []
+    paths: list[RelationalPath] = []
     edge_row = row[edge_index[0]]
     for number in range(int(row[-1]) + 1):
         members = (row == number).nonzero().squeeze(-1)

@@ -234,7 +234,7 @@ class CLM(LanguageModelling):
 # Permutation language modelling: predict the last tokens of a random order from those before them.
 
 
-class Order(NamedTuple):
+class FactorizationOrder(NamedTuple):
     """A factorization order, in the form that attention needs."""
 
     positions: Tensor  # (B, K) tokens to predict, in order
@@ -273,11 +273,11 @@ class PLM(MLM):
         ).last_hidden_state  # (B, K, H)
         return Loss.summed({self.term: self.guess_loss(guessed, order.labels)})
 
-    def order(self, batch: TextBatch) -> Order:
+    def order(self, batch: TextBatch) -> FactorizationOrder:
         """A random order for each row."""
         chosen, rank = in_random_order(self.hide(batch))
         later = (rank.unsqueeze(2) <= rank.unsqueeze(1)) & (rank >= 0).unsqueeze(1)
-        return Order(chosen.positions, chosen.labels, later.to(self.encoder.dtype))  # type: ignore[arg-type]
+        return FactorizationOrder(chosen.positions, chosen.labels, later.to(self.encoder.dtype))  # type: ignore[arg-type]
 
 
 def in_random_order(masked: Masked) -> tuple[Masked, Tensor]:

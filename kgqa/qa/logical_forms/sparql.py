@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 from urllib.parse import quote
 
-from kgqa.graph.formats.sparql_client import Binding, name_of, term
+from kgqa.graph.formats.sparql_client import Binding, name_of, sparql_term
 from kgqa.graph.formats.vocabulary import ALTERNATES, LABELS, steps_of
 from kgqa.graph.linking.label_keys import XSD, comparable, split_literal
 from kgqa.graph.retrieval.label_languages import NAME_IN
@@ -74,7 +74,7 @@ def written(name: str) -> str:
     if name.startswith("_:"):
         raise _NoQueryError
     if name.startswith('"'):
-        return term(name) or '""'
+        return sparql_term(name) or '""'
     return f"<{name}>" if _IRI.fullmatch(name) else f"<urn:kgqa:{quote(name, safe='/')}>"
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from kgqa.data.datasets.json_lines import spans_of
-from kgqa.data.files import rows_of
+from kgqa.data.files import read_json_lines
 from kgqa.data.synthetic.facts import Facts
 from kgqa.graph.linking.fuzzy import fuzzy_linker
 from kgqa.graph.linking.linker import Linker
@@ -414,7 +414,7 @@ def practice_questions(folder: Path, similarity: Similarity | None = None) -> It
         graph = open_graph(str(path.with_suffix(".ttl")))
         linker, index = fuzzy_linker(graph), GraphIndex(graph)
         names = NameLookup(GraphFacts(graph))
-        for number, row in rows_of(path):
+        for number, row in read_json_lines(path):
             try:
                 text, form = str(row["question"]), row["form"]
                 gold = None if form is None else names.parse(form)
@@ -446,7 +446,7 @@ def _relations(form: Form) -> set[int]:
 
 def family_questions(path: Path) -> Iterator[FormQuestion]:
     """Questions of families of similar relations: the phrases of the other relations are incorrect."""
-    for number, row in rows_of(path):
+    for number, row in read_json_lines(path):
         try:
             phrases = [str(relation["phrase"]) for relation in row["relations"]]
             for n, relation in enumerate(row["relations"]):

@@ -33,12 +33,12 @@ from kgqa.types import Candidate, Example, InputError, Question, Source
 
 PARTS = 10_000
 READERS = frozenset(
-    {"loss", "accuracy", "accuracy_choice", "accuracy_passage", "accuracy_knowledge", "accuracy_verdict"}
+    {"loss", "accuracy", "accuracy_choice", "accuracy_passage", "accuracy_knowledge", "accuracy_yes_no"}
 )
 """Metrics of a reader; which of them are available depends on the types of questions."""
 
 
-def is_held_out(question: Question, share: float) -> bool:
+def is_question_held_out(question: Question, share: float) -> bool:
     """Whether a question is held out, by a hash of its passage (so that no text is on both sides), else of its own
     text."""
     passage = question.passage
@@ -50,12 +50,12 @@ def split_held_out(examples: Iterable[Example], share: float) -> tuple[list[Exam
     """The examples to train on, and those held out."""
     sides: tuple[list[Example], list[Example]] = ([], [])
     for example in examples:
-        sides[is_held_out(example.question, share)].append(example)
+        sides[is_question_held_out(example.question, share)].append(example)
     return sides
 
 
 def measure(reader: Reader, batches: Iterable[Collated]) -> dict[str, float]:
-    """Mean `loss` and `accuracy` over questions, and `accuracy_` for choice, passage, knowledge and verdict (yes/no).
+    """Mean `loss` and `accuracy` over questions, and `accuracy_` for choice, passage, knowledge and yes_no.
 
     Accuracy is that of the best candidate of the head for the gold type, regardless of the answer-type classifier: a
     choice, span or concept; for yes/no, the more probable of the two. Unanswerable questions count only in the loss.
@@ -76,10 +76,10 @@ def measure(reader: Reader, batches: Iterable[Collated]) -> dict[str, float]:
         yes_no = scores.answer_type[:, FIRST_YES_NO_CLASS:].tolist()
         for number, example in enumerate(collated.examples):
             sort = _sort(example)
-            if sort == "verdict" and yes_no[number]:
+            if sort == "yes_no" and yes_no[number]:
                 yes, no = yes_no[number]
                 right[sort].append(float((yes > no) is example.yes_no_label))
-            elif sort and sort != "verdict":
+            elif sort and sort != "yes_no":
                 right[sort].append(float(_right(example, ranked[example.source][number])))
     total, every = sum(count for _, count in losses), [value for values in right.values() for value in values]
     return {
@@ -89,7 +89,7 @@ def measure(reader: Reader, batches: Iterable[Collated]) -> dict[str, float]:
     }
 
 
-def figures_of(examples: Iterable[Example]) -> set[str]:
+def metric_names(examples: Iterable[Example]) -> set[str]:
     """Names of the metrics that `measure` returns for the given examples."""
     return {"loss", "accuracy", *(f"accuracy_{sort}" for sort in map(_sort, examples) if sort)}
 
@@ -97,7 +97,7 @@ def figures_of(examples: Iterable[Example]) -> set[str]:
 def _sort(example: Example) -> str:
     """Type of a question's answer; "" for unanswerable ones."""
     if example.yes_no_label is not None:
-        return "verdict"
+        return "yes_no"
     return "" if example.source is Source.NONE else example.source.value
 
 

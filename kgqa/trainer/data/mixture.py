@@ -35,7 +35,7 @@ from kgqa.qa import retrieve
 from kgqa.settings import replacing
 from kgqa.trainer.checkpoint import questions_hash
 from kgqa.trainer.data.generated import KoreanQuestions, aligned, cloze_questions, form_examples
-from kgqa.trainer.data.held_out import LeakageGuard, is_held_out
+from kgqa.trainer.data.held_out import LeakageGuard, is_question_held_out
 from kgqa.trainer.recipe import RecipePath, Settings
 from kgqa.types import Example, InputError, KnowledgeGraph, Link, NodeRole, Relation, Subgraph
 
@@ -127,7 +127,7 @@ def cached_subgraphs(
     """
     path = folder / f"{key}.safetensors"
     if not path.exists():
-        writer = _Writer()
+        writer = _SubgraphWriter()
         for example in progress(examples):
             writer.add(find(example))
         folder.mkdir(parents=True, exist_ok=True)
@@ -139,7 +139,7 @@ def cached_subgraphs(
         raise InputError(f"{path}: the stored subgraphs are damaged ({error}); delete the file") from error
 
 
-class _Writer:
+class _SubgraphWriter:
     """Writes subgraphs as columns, one example at a time, so that only one is in memory as objects."""
 
     def __init__(self) -> None:
@@ -429,7 +429,7 @@ def data_hashes(mixture: Sequence[DataSettings]) -> dict[str, str]:
 
 def split_off(part: MixturePart, share: float) -> tuple[MixturePart, MixturePart]:
     """Split a data set into a training and a held-out part."""
-    held = np.array([is_held_out(example.question, share) for example in part.examples], dtype=bool)
+    held = np.array([is_question_held_out(example.question, share) for example in part.examples], dtype=bool)
     return _rows(part, np.flatnonzero(~held).tolist()), _rows(part, np.flatnonzero(held).tolist())
 
 

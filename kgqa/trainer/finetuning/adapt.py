@@ -16,7 +16,7 @@ import numpy as np
 from kgqa.data.datasets.load import load_dataset
 from kgqa.graph.linking.label_keys import is_value
 from kgqa.graph.relation_types import is_type_relation
-from kgqa.graph.suggested_questions import is_date
+from kgqa.graph.suggested_questions import is_date_literal
 from kgqa.models.collation.input_config import input_config_of
 from kgqa.models.pretrained import write_card
 from kgqa.models.reader import read_card
@@ -134,7 +134,7 @@ class _GraphQuestionMaker:
         return (known.label or known.words).removeprefix("has ")
 
     def _one_hop(self, fact: _LabelFact) -> tuple[str, tuple[str, ...]]:
-        text = self._asking(fact.relation, self.label[fact.head], is_date(self.name[fact.tail]))
+        text = self._asking(fact.relation, self.label[fact.head], is_date_literal(self.name[fact.tail]))
         return text, self._tails(fact.head, fact.relation)
 
     def _reverse(self, fact: _LabelFact) -> tuple[str, tuple[str, ...]] | None:
@@ -152,7 +152,7 @@ class _GraphQuestionMaker:
             return None
         second = self.rng.choice(onward)
         middle = f"the {self._role(fact.relation)} of {self.label[fact.head]}"
-        text = self._asking(second.relation, middle, is_date(self.name[second.tail]))
+        text = self._asking(second.relation, middle, is_date_literal(self.name[second.tail]))
         return text, self._tails(fact.tail, second.relation)
 
     def _unanswerable(self, fact: _LabelFact) -> tuple[str, tuple[str, ...]] | None:
@@ -160,7 +160,7 @@ class _GraphQuestionMaker:
         mine = {f.relation for f in (*self.of_head[fact.head], *self.of_tail[fact.head])}
         if other.relation in mine:
             return None
-        return self._asking(other.relation, self.label[fact.head], is_date(self.name[other.tail])), ()
+        return self._asking(other.relation, self.label[fact.head], is_date_literal(self.name[other.tail])), ()
 
 
 def _draw(name: str) -> float:

@@ -20,7 +20,7 @@ from kgqa.models.classifiers import (
     Encoding,
     LinearClassifier,
     TaskBatch,
-    decide,
+    decode_labels,
     load_classifier,
     save_classifier,
     task_scores,
@@ -135,7 +135,7 @@ def train_task(
     weights = [source, *([Path(expanded(settings.teacher))] if settings.teacher else [])]
     held_out = settings.dev or ("" if Path(expanded(settings.train)).is_file() else settings.train)
     measured = read_labelled(settings.kind, expanded(held_out), "dev", data)[:limit] if held_out else []
-    check_measured(recipe.trainer, figures_of(settings.kind, measured or rows, labels))
+    check_measured(recipe.trainer, task_metric_names(settings.kind, measured or rows, labels))
     claim(folder, recipe, examples=fingerprint(*rows, *measured), weights=weights_of(weights))
     layerwise = LayerwiseEncoder(encoder)
     if settings.auxiliary and not layerwise.causal:
@@ -211,7 +211,7 @@ def labels_of(rows: Sequence[Labelled], kind: TaskType) -> list[str]:
     return labels
 
 
-def figures_of(kind: TaskType, rows: Sequence[Labelled], labels: Sequence[str]) -> list[str]:
+def task_metric_names(kind: TaskType, rows: Sequence[Labelled], labels: Sequence[str]) -> list[str]:
     """Names of the metrics that `measure_task` returns."""
     iob = kind == "tagging" and any(tag.startswith("B-") for row in rows for tag in row.tags)
     two = kind != "tagging" and len(labels) == 2
@@ -228,7 +228,7 @@ def measure_task(task: Task, rows: Sequence[Labelled], encode: Encoding, size: i
     for at in range(0, len(order), size):
         chosen = [rows[n] for n in order[at : at + size]]
         batch = encode(chosen).to(device)
-        answers = decide(task_scores(task.model, batch, task.kind), batch, chosen, encode)
+        answers = decode_labels(task_scores(task.model, batch, task.kind), batch, chosen, encode)
         outputs.update(zip(order[at : at + size], answers, strict=True))
     if task.kind == "tagging":
         predicted, gold = [outputs[n]["tags"] for n in range(len(rows))], [list(row.tags) for row in rows]
@@ -236,13 +236,13 @@ def measure_task(task: Task, rows: Sequence[Labelled], encode: Encoding, size: i
             (a, b) for one, two in zip(predicted, gold, strict=True) for a, b in zip(one, two, strict=True)
         ]
         figures = {"accuracy": float(np.mean([a == b for a, b in pairs]))}
-        if "entity_f1" in figures_of("tagging", rows, []):
+        if "entity_f1" in task_metric_names("tagging", rows, []):
             figures["entity_f1"] = entity_f1(predicted, gold)
         return figures
     key = "ending" if task.kind == "ending" else "label"
     said_one, gold_one = [str(outputs[n][key]) for n in range(len(rows))], [row.label for row in rows]
     figures = {"accuracy": float(np.mean([a == b for a, b in zip(said_one, gold_one, strict=True)]))}
-    if "matthews" in figures_of(task.kind, rows, encode.labels):
+    if "matthews" in task_metric_names(task.kind, rows, encode.labels):
         second = encode.labels[1]
         figures["matthews"] = matthews([a == second for a in said_one], [b == second for b in gold_one])
     return figures

@@ -27,7 +27,7 @@ from kgqa.models.encoders.variants import use_same_precision
 from kgqa.models.entity_vectors import FILE as ENTITIES
 from kgqa.models.entity_vectors import load_entities
 from kgqa.models.fact_map import MappedEncoder
-from kgqa.models.language_model import fingerprint, open_relevance
+from kgqa.models.language_model import language_model_fingerprint, open_relevance
 from kgqa.models.load import open_reader
 from kgqa.models.pretrained import CARD, from_config, load_config, load_pretrained
 from kgqa.models.reader import Reader, load_reader, read_card, save_reader, trained_on
@@ -40,7 +40,7 @@ from kgqa.qa.retrieve import Retriever
 from kgqa.settings import cache_folder, expanded, find_encoder, find_model
 from kgqa.trainer.checkpoint import claim, export_best, weights_of
 from kgqa.trainer.data.generated import OtherLabels
-from kgqa.trainer.data.held_out import READERS, figures_of, measure
+from kgqa.trainer.data.held_out import READERS, measure, metric_names
 from kgqa.trainer.data.mixture import (
     SYNTHETIC_GRAPHS,
     DataSettings,
@@ -89,7 +89,7 @@ class ReaderRecipe(Settings):
     """Probability of dropping all facts of a training question's subgraph, so that heads do not rely on them."""
     development: list[DataSettings] = []
     """Data sets for evaluation during training: each `trainer.evaluate_every_steps`, for `trainer.patience` and
-    `trainer.best_metric`: loss, accuracy, or that of a sort (accuracy_choice, _passage, _knowledge, _verdict). The
+    `trainer.best_metric`: loss, accuracy, or that of a sort (accuracy_choice, _passage, _knowledge, _yes_no). The
     best reader is exported."""
     held_out: float = Field(0.0, ge=0, lt=0.5)
     """Share of each data set (the same passages for every seed) held out for the same purpose."""
@@ -122,14 +122,14 @@ class ReaderRecipe(Settings):
         """The same recipe with the environment's variables in its names, for use; the card keeps them as written."""
         return self.model_copy(
             update={
-                "data": [located(settings) for settings in self.data],
-                "development": [located(settings) for settings in self.development],
+                "data": [with_expanded_names(settings) for settings in self.data],
+                "development": [with_expanded_names(settings) for settings in self.development],
                 "entities": expanded(self.entities),
             }
         )
 
 
-def located(settings: DataSettings) -> DataSettings:
+def with_expanded_names(settings: DataSettings) -> DataSettings:
     """A data set's settings with the environment's variables in its names."""
     texts = tuple(expanded(text) for text in settings.texts)
     named = {"name": expanded(settings.name), "graph": expanded(settings.graph), "texts": texts}
@@ -223,7 +223,7 @@ def prepare(settings: DataSettings, recipe: ReaderRecipe, folder: Path) -> Mixtu
     if not recipe.store_subgraphs:  # on demand, and then cached in memory
         found_once = cache(lambda number: [change(graph) for graph in find(examples[number])])
         return MixturePart(settings, examples, Subgraphs(len(examples), found_once))
-    judged_by = fingerprint(recipe.input.relevance) if recipe.input.relevance else ""
+    judged_by = language_model_fingerprint(recipe.input.relevance) if recipe.input.relevance else ""
     finders = (encoder, retriever.question_encoder)
     found_by = " ".join(finder.fingerprint for finder in finders if finder)
     key = cache_key(examples, graph.hash, recipe.input.max_nodes, judged_by, found_by)
@@ -335,7 +335,7 @@ def train_reader(recipe: ReaderRecipe, folder: Path) -> TrainResult:
 
     given = evaluate if measured else None
     if measured:
-        check_measured(recipe.trainer, figures_of(e for part in measured for e in part.examples))
+        check_measured(recipe.trainer, metric_names(e for part in measured for e in part.examples))
     result = train(objective, batches, recipe.trainer, folder, evaluate=given)
     if measured:
         export_best(folder, objective)

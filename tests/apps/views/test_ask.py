@@ -11,7 +11,7 @@ import streamlit as st
 from apps.memory import FIELDS
 from apps.views import ask, voting, what_if
 from apps.views.answer import sureness
-from apps.views.ask import link_of, told_apart
+from apps.views.ask import history_line, link_of
 from kgqa.data.datasets.json_lines import read_examples
 from kgqa.qa import answerer as answerer_module
 from kgqa.qa.render import remove_answer
@@ -190,7 +190,7 @@ def test_nonsense_is_told_to_be_none_of_its_words(open_page: Callable[[str], Any
 
 def test_a_language_that_is_not_read_is_told(open_page: Callable[[str], Any], small_app: Path) -> None:
     """A reader of English alone reads German over a closed-world graph only, word for word in English."""
-    declared = "<https://kgqa.org/ontology#complete> false ."
+    declared = "<https://kgqa.org/ontology#closedWorld> false ."
     small_app.write_text(f"{small_app.read_text('utf-8')}\nex:graph {declared}\n", encoding="utf-8")
     page = open_page("ask")
     page.session_state["caution"] = 0.01  # however sure the reader is
@@ -223,10 +223,10 @@ def test_the_history_tells_questions_apart() -> None:
     values = ("I plant.", "With what?", "", "", "trowel", "trowel", "0.9")
     entry = dict(zip(FIELDS, values, strict=True))
     other = entry | {"passage": "I build.", "answer": ""}
-    assert told_apart(entry, [entry]) == "With what? → trowel"
-    assert told_apart(entry, [entry, other]).startswith("I plant. … ")
+    assert history_line(entry, [entry]) == "With what? → trowel"
+    assert history_line(entry, [entry, other]).startswith("I plant. … ")
     unsure = entry | {"confidence": "0.15"}
-    assert told_apart(unsure, [unsure]) == "With what? → I don't know; perhaps trowel"
+    assert history_line(unsure, [unsure]) == "With what? → I don't know; perhaps trowel"
 
 
 def test_the_history_says_an_answer_as_it_stands_above(open_page: Callable[[str], Any]) -> None:
@@ -235,19 +235,19 @@ def test_the_history_says_an_answer_as_it_stands_above(open_page: Callable[[str]
     page.button(key="example0").click().run()
     (entry,) = page.session_state["history"]
     assert "Perhaps: " in html_of(page)
-    assert "I don't know; perhaps" in told_apart(entry | {"confidence": "0.1", "perhaps": "ladle"}, [])
+    assert "I don't know; perhaps" in history_line(entry | {"confidence": "0.1", "perhaps": "ladle"}, [])
 
 
 def test_nothing_is_computed_twice(open_page: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch) -> None:
     steps: list[str] = []
-    run = answerer_module.run
+    run = answerer_module.run_steps
 
     def counted(listed: Any, states: Any, watch: Any = None) -> Any:
         steps.extend(stage.name for stage in listed)
         return run(listed, states, watch)
 
     page = open_page("ask").run()
-    monkeypatch.setattr(answerer_module, "run", counted)
+    monkeypatch.setattr(answerer_module, "run_steps", counted)
     page.button(key="example0").click().run()
     assert not page.exception and not steps  # the first screen shows it already
     page.button(key="example2").click().run()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import zstandard
 
-from kgqa.data.corpus.shards import Corpus, is_held_out, read_documents, write_corpus
+from kgqa.data.corpus.shards import Corpus, is_document_held_out, read_documents, write_corpus
 from kgqa.data.corpus.tokenizer import train_tokenizer
 from kgqa.types import InputError
 
@@ -34,7 +34,7 @@ def test_documents_plain_and_compressed(tmp_path: Path) -> None:
 def test_shards_keep_every_token_in_order(tmp_path: Path, tokenizer) -> None:  # type: ignore[no-untyped-def]
     corpus = write_corpus({"garden": many()}, tokenizer, tmp_path / "c", held_out=0.2, shard_tokens=300)
     assert len(corpus.manifest["splits"]["train"]["shards"]) > 1
-    train = [d for d in many() if not is_held_out(d, 0.2)]
+    train = [d for d in many() if not is_document_held_out(d, 0.2)]
     ids = [i for d in train for s in d for i in tokenizer.encode(s, add_special_tokens=False).ids]
     assert corpus.tokens().tolist() == ids
     assert 0 < len(corpus.tokens("held_out")) < len(ids)
@@ -55,9 +55,9 @@ def test_document_rows_end_with_their_document(tmp_path: Path, tokenizer) -> Non
 
 def test_held_out_never_changes_sides() -> None:
     documents = many(4000)
-    share = np.mean([is_held_out(d, 0.05) for d in documents])
+    share = np.mean([is_document_held_out(d, 0.05) for d in documents])
     assert 0.03 < share < 0.07
-    assert [is_held_out(d) for d in documents] == [is_held_out(list(d)) for d in documents]
+    assert [is_document_held_out(d) for d in documents] == [is_document_held_out(list(d)) for d in documents]
 
 
 def test_bad_input_is_named(tmp_path: Path, tokenizer) -> None:  # type: ignore[no-untyped-def]

@@ -9,7 +9,7 @@ from kgqa.data.datasets.cards import (
     DataUse,
     card_above,
     known_hashes,
-    read_card,
+    read_data_card,
     text_hash,
 )
 from kgqa.types import InputError, Passage, Question
@@ -43,12 +43,12 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_file_belongs_to_the_first_part_that_fits(folder: Path) -> None:
-    roles = {path.parent.name: part.role for path, part in read_card(folder / CARD).files().items()}
+    roles = {path.parent.name: part.role for path, part in read_data_card(folder / CARD).files().items()}
     assert roles == {"test": DataUse.TEST, "train": DataUse.TRAIN}
 
 
 def test_passages_are_hashed_of_what_may_not_be_trained_on(folder: Path) -> None:
-    card = read_card(folder / CARD)
+    card = read_data_card(folder / CARD)
     known = hashes_of(card)
     assert known["test/weather.jsonl"]["texts"] == [text_hash(Question("?", passage=Passage("it RAINED")))]
     assert list(known) == ["test/weather.jsonl"]
@@ -73,11 +73,11 @@ def test_the_card_of_a_file_is_found_above_it(folder: Path, tmp_path_factory: py
 def test_a_card_that_is_wrong_says_where(folder: Path) -> None:
     (folder / CARD).write_text(TEXT.replace('role = "test"', 'role = "exam"'), encoding="utf-8")
     with pytest.raises(InputError, match=r"card.toml: parts.0.role"):
-        read_card(folder / CARD)
+        read_data_card(folder / CARD)
     (folder / CARD).write_text("about", encoding="utf-8")
     with pytest.raises(InputError, match="no TOML"):
-        read_card(folder / CARD)
+        read_data_card(folder / CARD)
     (folder / HASHES).write_text("{", encoding="utf-8")
     (folder / CARD).write_text(TEXT, encoding="utf-8")
     with pytest.raises(InputError, match="damaged"):
-        known_hashes(read_card(folder / CARD))
+        known_hashes(read_data_card(folder / CARD))

@@ -60,10 +60,10 @@ def test_own_examples(tmp_path: Path) -> None:
         ({"question": "?", "passage": "abc", "answer": "x", "source": "passage"}, "not in the passage"),
         ({"question": "?", "answer": "x", "source": "book"}, "unknown source"),
         ({"question": "?", "answer": "x", "source": "none"}, "contradicts"),
-        ({"question": "?", "verdict": True, "source": "none"}, "contradicts"),
-        ({"question": "?", "verdict": True, "source": "passage"}, "contradicts"),
+        ({"question": "?", "yes_no": True, "source": "none"}, "contradicts"),
+        ({"question": "?", "yes_no": True, "source": "passage"}, "contradicts"),
         ({"question": "?", "answer": [1]}, "answers are not"),
-        ({"question": "?", "verdict": True, "answers": ["x"]}, "both given"),
+        ({"question": "?", "yes_no": True, "answers": ["x"]}, "both given"),
     ],
 )
 def test_own_examples_that_cannot_be_used(tmp_path: Path, row: object, message: str) -> None:
@@ -92,8 +92,8 @@ def test_the_korean_questions_and_their_translations_ask_the_same(name: str) -> 
         assert (ours.question.id, ours.kind, ours.source) == (theirs.question.id, theirs.kind, theirs.source)
 
 
-def test_a_verdict_keeps_its_source_and_wordings_their_name(tmp_path: Path) -> None:
-    row = {"question": "Is Paris in France?", "passage": "Anna read a book.", "verdict": True, "same": "a"}
+def test_yes_or_no_keeps_its_source_and_wordings_their_name(tmp_path: Path) -> None:
+    row = {"question": "Is Paris in France?", "passage": "Anna read a book.", "yes_no": True, "same": "a"}
     path = write(tmp_path / "own.jsonl", row, {**row, "source": "knowledge"}, {**row, "source": "passage"})
     examples = list(read_examples(Path(path)))
     assert [e.source for e in examples] == [Source.PASSAGE, Source.KNOWLEDGE, Source.PASSAGE]
@@ -115,7 +115,7 @@ def test_the_schema_takes_what_is_read_and_refuses_what_is_not(tmp_path: Path) -
         {"question": " ", "answer": "x"},
         {"question": "Who?"},
         {"question": "Who?", "choice": 0},
-        {"question": "Who?", "choices": ["a", "b"], "verdict": True},
+        {"question": "Who?", "choices": ["a", "b"], "yes_no": True},
         {"question": "Who?", "passage": 5, "answer": "x"},
         {"question": "Who?", "answers": ["x", 5]},
         {"question": "Who?", "answer": "x", "source": "web"},

@@ -54,7 +54,7 @@ def test_a_pattern_names_all_files_that_fit(tmp_path: Path) -> None:
 def test_a_table_is_read_as_json_lines_are(tmp_path: Path) -> None:
     table = tmp_path / "mine.csv"
     table.write_text(
-        "id,question,passage,choices,answer,verdict,kind\n"
+        "id,question,passage,choices,answer,yes_no,kind\n"
         'a,Who left?,"Ann left, with Bo.",,Ann|Bo,,who\n'
         "b,What did he open?,It rained.,umbrella|oven,umbrella,,\n"
         "c,Is it wet?,It rained.,,,yes,\n"
@@ -76,18 +76,18 @@ def test_a_table_is_read_as_json_lines_are(tmp_path: Path) -> None:
             "choices": ["umbrella", "oven"],
             "choice": 0,
         },
-        {"id": "c", "question": "Is it wet?", "passage": "It rained.", "verdict": True},
+        {"id": "c", "question": "Is it wet?", "passage": "It rained.", "yes_no": True},
         {"id": "d", "question": "Who rang?", "passage": "It rained.", "answers": []},
         {"id": "e", "question": "What digs?", "answers": ["trowel"]},
     ]
     assert list(load_dataset(str(table))) == list(load_dataset(write(tmp_path / "mine.jsonl", *rows)))
     for row, output in (
         ("f,Who?,,,,,", ":2: no answer; fill the column"),
-        ("f,Who?,,,,perhaps,", ':2: "verdict" is true or false'),
+        ("f,Who?,,,,perhaps,", ':2: "yes_no" is true or false'),
         ("f,,,,x,,", ":2: the question is empty"),
     ):
         table.write_text(
-            f"id,question,passage,choices,answer,verdict,kind\ng,Who?,,,x,,\n{row}\n".replace(
+            f"id,question,passage,choices,answer,yes_no,kind\ng,Who?,,,x,,\n{row}\n".replace(
                 "g,Who?,,,x,,\n", ""
             )
         )

@@ -31,8 +31,8 @@ def test_csv_and_jsonl_hold_the_same() -> None:
     ]
     again = read_table("q.jsonl", "\n".join(map(json.dumps, lines)).encode())
     assert [(row.question, row.golds) for row in again] == [(row.question, row.golds) for row in rows]
-    (verdict,) = read_table("q.jsonl", b'{"question": "Is it?", "passage": "It is.", "verdict": true}')
-    assert verdict.golds == ("yes",)
+    (asked,) = read_table("q.jsonl", b'{"question": "Is it?", "passage": "It is.", "yes_no": true}')
+    assert asked.golds == ("yes",)
     (bare,) = read_table("q.jsonl", b'{"question": "Is it?", "passage": null, "id": null, "answer": null}')
     assert bare.question and bare.question.passage is None and bare.question.id == "1" and bare.golds is None
 

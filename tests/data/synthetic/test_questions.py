@@ -9,7 +9,7 @@ import pytest
 
 from kgqa.data.synthetic import questions
 from kgqa.data.synthetic.facts import Facts, QuestionGroup, find_groups, read_generic_verbs, read_templates
-from kgqa.data.synthetic.questions import SHE, I, Person, event_forms, expand, fill, needs
+from kgqa.data.synthetic.questions import SHE, I, Person, choose_alternatives, event_forms, fill, needs
 from kgqa.types import Edges, InputError, Ints, Relation, Source
 
 FACTS = """
@@ -265,7 +265,7 @@ def test_events_take_the_person_along() -> None:
 
 def test_templates_expand_and_fill() -> None:
     template = "(what|which tool) did {q} use(| then)?"
-    forms = {fill(expand(template, random.Random(i)), {"q": "she"}) for i in range(60)}
+    forms = {fill(choose_alternatives(template, random.Random(i)), {"q": "she"}) for i in range(60)}
     assert len(forms) == 4
     assert "Which tool did she use then?" in forms
     assert needs(template) == {"q"}

@@ -9,7 +9,7 @@ from pathlib import Path
 import networkx
 import pytest
 
-from kgqa.graph.formats import export
+from kgqa.graph.formats import export_store
 from kgqa.graph.formats.write import to_networkx
 from kgqa.graph.storage.import_graph import import_graph
 from kgqa.graph.storage.store import GraphStore
@@ -33,7 +33,7 @@ def store() -> GraphStore:
 
 
 def test_turtle_comes_back(tmp_path: Path, store: GraphStore) -> None:
-    export(store, tmp_path / "a.ttl")
+    export_store(store, tmp_path / "a.ttl")
     import_graph([tmp_path / "a.ttl"], tmp_path / "g")
     back = GraphStore.open(tmp_path / "g")
     edges = back.edges()
@@ -55,7 +55,7 @@ def test_turtle_comes_back(tmp_path: Path, store: GraphStore) -> None:
 
 @pytest.mark.parametrize("form", ["graphml", "gexf"])
 def test_xml(form: str, tmp_path: Path, store: GraphStore) -> None:
-    export(store, tmp_path / "a", form)
+    export_store(store, tmp_path / "a", form)
     graph = getattr(networkx, f"read_{form}")(tmp_path / "a")
     assert {(about["name"], about["label"]) for _, about in graph.nodes(data=True)} >= {
         ("http://x/a", 'A "name"'),
@@ -69,21 +69,21 @@ def test_xml(form: str, tmp_path: Path, store: GraphStore) -> None:
 
 
 def test_gml(tmp_path: Path, store: GraphStore) -> None:
-    export(store, tmp_path / "a.gml")
+    export_store(store, tmp_path / "a.gml")
     graph = networkx.read_gml(tmp_path / "a.gml")
     assert graph.nodes["http://x/a"]["title"] == 'A "name"' and graph.nodes["\abell"]["title"] == "\abell"
     assert graph["ice cream"]["eat & drink"]["UsedFor"]["label"] == "used for"
 
 
 def test_cytoscape(tmp_path: Path, store: GraphStore) -> None:
-    export(store, tmp_path / "a.cyjs")
+    export_store(store, tmp_path / "a.cyjs")
     graph = networkx.cytoscape_graph(json.loads((tmp_path / "a.cyjs").read_text()))
     assert graph.edges["ice cream", "eat & drink", "UsedFor"]["label"] == "used for"
     assert graph.nodes["http://x/a"]["label"] == 'A "name"'
 
 
 def test_networkx(tmp_path: Path, store: GraphStore) -> None:
-    export(store, tmp_path / "a.json")
+    export_store(store, tmp_path / "a.json")
     graph = networkx.node_link_graph(json.loads((tmp_path / "a.json").read_text()), edges="edges")
     assert networkx.utils.graphs_equal(graph, to_networkx(store))
     assert graph["ice cream"]["eat & drink"]["UsedFor"]["weight"] == 1.0
@@ -92,9 +92,9 @@ def test_networkx(tmp_path: Path, store: GraphStore) -> None:
 
 def test_unknown_form(tmp_path: Path, store: GraphStore) -> None:
     with pytest.raises(InputError, match="unknown format"):
-        export(store, tmp_path / "a.pdf")
+        export_store(store, tmp_path / "a.pdf")
     with pytest.raises(InputError, match="cannot be written"):
-        export(store, tmp_path / "missing" / "a.ttl")
+        export_store(store, tmp_path / "missing" / "a.ttl")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -102,7 +102,7 @@ def test_a_file_that_is_there_is_kept_unless_it_may_be_overwritten(tmp_path: Pat
     target = tmp_path / "a.ttl"
     target.write_text("mine")
     with pytest.raises(InputError, match="--overwrite"):
-        export(store, target)
+        export_store(store, target)
     assert target.read_text() == "mine"
-    export(store, target, overwrite=True)
+    export_store(store, target, overwrite=True)
     assert "@prefix" in target.read_text()

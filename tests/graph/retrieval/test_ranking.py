@@ -10,7 +10,7 @@ from kgqa.graph.retrieval.expansion import ExpansionSettings, expand, locate
 from kgqa.graph.retrieval.ranking import (
     asked_ends,
     asked_in_english,
-    features,
+    connection_features,
     filling,
     ranker,
     score_bridges,
@@ -103,7 +103,7 @@ def test_the_concepts_own_facts_settle_their_kind(toy):
 
 def test_every_feature_has_a_finite_value_for_every_concept(toy):
     walked = reached(toy, "build a house", "excavator")
-    for value in features(walked, np.array([1.0, 0.0]), *asking(toy, "Why?")).values():
+    for value in connection_features(walked, np.array([1.0, 0.0]), *asking(toy, "Why?")).values():
         assert value.shape == walked.ids.shape and np.all(np.isfinite(value))
 
 

@@ -95,18 +95,29 @@ FACTS = [
 
 def test_a_store_from_before_is_described_when_it_is_opened(tmp_path: Path) -> None:
     manifest = write_store(FACTS, tmp_path / "store")
-    assert "complete" not in manifest
+    assert "closed_world" not in manifest
     graph = GraphStore.open(tmp_path / "store")
     assert not graph.closed_world and is_type_relation(next(r for r in graph.relations if r.name == "type"))
+
+
+def test_a_manifest_with_old_names_is_read(tmp_path: Path) -> None:
+    manifest = write_store(FACTS, tmp_path / "store")
+    rows = [{**row, "means": ["kind", "narrows", "when"]} for row in manifest["relations"]]
+    old = {**manifest, "complete": False, "relations": rows, "declared": {"means": {}, "complete": False}}
+    write_manifest(tmp_path / "store", old)
+    graph = GraphStore.open(tmp_path / "store")
+    assert not graph.closed_world and graph.relations[0].types == {"is-a", "subclass-of", "time"}
+    assert all(map(is_type_relation, graph.relations))
+    assert graph.manifest["declared"] == {"types": {}, "closed_world": False}
 
 
 def test_what_is_set_stays(tmp_path: Path) -> None:
     write_store(FACTS, tmp_path / "store")
     manifest = dict(GraphStore.open(tmp_path / "store").manifest)
-    manifest["complete"] = True
-    manifest["relations"] = [{**row, "means": []} for row in manifest["relations"]]
+    manifest["closed_world"] = True
+    manifest["relations"] = [{**row, "types": []} for row in manifest["relations"]]
     write_manifest(tmp_path / "store", manifest)
     graph = GraphStore.open(tmp_path / "store")
     assert graph.closed_world and not any(map(is_type_relation, graph.relations))
-    assert described(manifest, graph.edges, graph.names) is manifest
+    assert described(manifest, graph.edges, graph.names) == manifest
     assert read_manifest(tmp_path / "store", "") == manifest

@@ -15,12 +15,12 @@ from kgqa.models.collation.rows import (
     MAX_MENTION_TOKENS,
     Pieces,
     RowBuilder,
-    answer_nodes,
     as_choices,
+    candidate_nodes,
     mention_places,
     mentions_of_row,
     merged_subgraph,
-    nearest,
+    nearest_windows,
     pack_candidates,
     shortened,
     training_choices,
@@ -87,10 +87,10 @@ def test_what_is_near_in_meaning_alone_is_read(tokenizer) -> None:  # type: igno
         return [float("honey" in other) for other in others]
 
     place = next(n for n, (_, end) in enumerate(text[1][1]) if end > TEXT.index("honey"))
-    near = nearest(windows, 3, asked, text, similarity)
+    near = nearest_windows(windows, 3, asked, text, similarity)
     assert near == sorted(near) and any(left - 48 <= place < right + 48 for left, right in near)
     assert all(end <= left for (_, end), (left, _) in itertools.pairwise(near))  # no two tell the same
-    assert nearest(windows[:3], 3, asked, text, similarity) == windows[:3]
+    assert nearest_windows(windows[:3], 3, asked, text, similarity) == windows[:3]
 
 
 def test_to_learn_from_a_passage_all_of_it_is_read(tokenizer, digging) -> None:  # type: ignore[no-untyped-def]
@@ -131,11 +131,11 @@ OPEN = Question("What did I dig with?", passage=Passage("I want to plant flowers
 
 
 def test_concepts_that_no_text_mentions_come_first_and_the_gold_one_always(digging) -> None:
-    nodes = answer_nodes(digging, 2)
+    nodes = candidate_nodes(digging, 2)
     assert all(digging.roles[node] == NodeRole.OTHER for node in nodes)
     assert digging.scores[nodes[0]] >= digging.scores[nodes[1]]
     left_out = next(n for n, label in enumerate(digging.labels) if n not in nodes)
-    assert left_out in answer_nodes(digging, 2, {surface_key(digging.labels[left_out])})
+    assert left_out in candidate_nodes(digging, 2, {surface_key(digging.labels[left_out])})
 
 
 def test_a_choice_tells_the_fact_nearest_to_the_question(digging) -> None:
@@ -183,7 +183,7 @@ def test_a_concept_is_learnt_from_its_branch(name: str, tokenizer, encoder, digg
         found = reader.concept.decode(reader(collated.batch).concept, collated)
     assert [best[0].text for best in found] == ["trowel", "excavator"]
     read = {c.text for c in found[0] if c.score > 1e-6}
-    assert read <= {digging.labels[n] for n in answer_nodes(digging, 3, {"trowel"})}
+    assert read <= {digging.labels[n] for n in candidate_nodes(digging, 3, {"trowel"})}
 
 
 def test_facts_are_told_behind_the_passage_and_are_no_answer(tokenizer, digging) -> None:

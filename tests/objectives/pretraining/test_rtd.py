@@ -155,7 +155,7 @@ def test_padding_is_not_judged() -> None:
 
 
 @pytest.mark.parametrize("sharing", ["es", "nes", "gdes"])
-def test_an_exported_electra_keeps_its_verdicts(sharing: str, tmp_path: Path) -> None:
+def test_an_exported_electra_keeps_its_predictions(sharing: str, tmp_path: Path) -> None:
     from transformers import AutoModel, ElectraForPreTraining
 
     objective = make("electra", sharing=sharing).eval()

@@ -122,7 +122,7 @@ def test_a_backbone_is_trained_exported_packed_and_asked(
             "source": "knowledge",
         },
         {"question": "What did I dig?", "passage": passage, "answers": ["the ground"]},
-        {"question": "Is a trowel a tool?", "verdict": True},
+        {"question": "Is a trowel a tool?", "yes_no": True},
         {"question": "What is it?", "choices": ["trowel", "hive"], "choice": 0},
     ]
     (tmp_path / "own.jsonl").write_text("".join(json.dumps(row) + "\n" for row in asked))

@@ -23,9 +23,9 @@ from kgqa.trainer.finetuning.reader import (
     build,
     load_encoder,
     load_teacher,
-    located,
     prepare,
     train_reader,
+    with_expanded_names,
 )
 from kgqa.types import InputError, Question
 
@@ -213,7 +213,7 @@ def test_names_are_located_for_use_and_the_recipe_keeps_them_as_written(
 
 def test_a_variable_that_is_not_set_is_named() -> None:
     with pytest.raises(InputError, match="NOT_SET_HERE"):
-        located(DataSettings(name="$NOT_SET_HERE/own.jsonl"))
+        with_expanded_names(DataSettings(name="$NOT_SET_HERE/own.jsonl"))
 
 
 def test_yes_and_no_want_their_classes() -> None:

@@ -60,7 +60,7 @@ def leave_room(disk: Path, room: int) -> Path:
 def fill_small_disk(world: SyntheticGraph) -> tuple[int, list[str]]:
     """An import, a prediction and a training on a full disk end in one line; what was there before is whole, and what
     was begun goes on to what an unbroken run writes."""
-    from kgqa.cli.predict import PredictionRun, predict
+    from kgqa.cli.predict import PredictionRun, predict_file
     from kgqa.graph.storage.import_graph import import_graph
     from kgqa.graph.storage.store import GraphStore
 
@@ -78,7 +78,7 @@ def fill_small_disk(world: SyntheticGraph) -> tuple[int, list[str]]:
         asked = PredictionRun(str(world.store), str(world.reader), 4, "cpu")
         tries: dict[str, Callable[[], object]] = {
             "import": lambda: import_graph([world.graph], disk / "store"),
-            "predict": lambda: predict(source, answers, asked),
+            "predict": lambda: predict_file(source, answers, asked),
             "train": lambda: train(disk / "trained"),
         }
         for name, attempt in tries.items():
@@ -115,7 +115,7 @@ def fill_disk(world: SyntheticGraph) -> tuple[int, list[str]]:
     """
     import resource
 
-    from kgqa.cli.predict import PredictionRun, predict
+    from kgqa.cli.predict import PredictionRun, predict_file
     from kgqa.graph.storage.import_graph import import_graph
     from kgqa.graph.storage.store import GraphStore
 
@@ -129,7 +129,7 @@ def fill_disk(world: SyntheticGraph) -> tuple[int, list[str]]:
     asked = PredictionRun(str(world.store), str(world.reader), 4, "cpu")
     tries: dict[str, Callable[[], object]] = {
         "import": lambda: import_graph([world.graph], store),
-        "predict": lambda: predict(source, answers, asked),
+        "predict": lambda: predict_file(source, answers, asked),
     }
     for name, attempt in tries.items():
         for room in (0, 100, 1_000, 3_000):
@@ -144,7 +144,7 @@ def fill_disk(world: SyntheticGraph) -> tuple[int, list[str]]:
                 faults.append(f"full disk, {name}, {room} bytes: {output[:200]}")
         if name == "import" and GraphStore.open(store).edge_count != facts:
             faults.append("full disk: the old store is not whole")
-    predict(source, answers, asked)
+    predict_file(source, answers, asked)
     found = [json.loads(line)["id"] for line in answers.read_text(encoding="utf-8").splitlines()]
     if found != [str(n) for n in range(24)]:
         faults.append("full disk: a prediction that met one does not go on")

@@ -63,14 +63,14 @@ def kill_imports(world: SyntheticGraph, times: int, draw: random.Random) -> tupl
 
 def kill_predictions(world: SyntheticGraph, times: int, draw: random.Random) -> tuple[int, list[str]]:
     """Kills of a prediction that goes on where it was: the same file as without."""
-    from kgqa.cli.predict import PredictionRun, predict
+    from kgqa.cli.predict import PredictionRun, predict_file
 
     source, whole = world.folder / "asked.jsonl", world.folder / "whole.jsonl"
     rows = ({"id": str(n), "question": f"Who works in ward {n}?"} for n in range(48))
     source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     asked = PredictionRun(str(world.store), str(world.reader), 4, "cpu")
     begin = time.perf_counter()
-    in_child(lambda _: predict(source, whole, asked))
+    in_child(lambda _: predict_file(source, whole, asked))
     whole_s = time.perf_counter() - begin
 
     def answers(path: Path) -> list[object]:
@@ -83,8 +83,10 @@ def kill_predictions(world: SyntheticGraph, times: int, draw: random.Random) -> 
         runs += 1
         try:
             for _ in range(1 + draw.randrange(4)):
-                kills += killed(lambda path=target: predict(source, path, asked), draw.uniform(0, whole_s))
-            status, _ = in_child(lambda _, path=target: predict(source, path, asked))
+                kills += killed(
+                    lambda path=target: predict_file(source, path, asked), draw.uniform(0, whole_s)
+                )
+            status, _ = in_child(lambda _, path=target: predict_file(source, path, asked))
             if status or answers(target) != answers(whole):
                 faults.append(f"predict: {target.name} is not what an unbroken run writes")
         except (InputError, ValueError, OSError) as error:

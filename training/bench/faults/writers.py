@@ -40,8 +40,8 @@ def at_once(works: list[Callable[[], object]]) -> list[str]:
 
 def write_at_once(world: SyntheticGraph, times: int, draw: random.Random) -> tuple[int, list[str]]:
     """Two to four predictions into one file, exports into one file, and readings of one graph into a cold cache."""
-    from kgqa.cli.predict import PredictionRun, predict
-    from kgqa.graph.formats import export
+    from kgqa.cli.predict import PredictionRun, predict_file
+    from kgqa.graph.formats import export_store
     from kgqa.graph.load import open_graph
     from kgqa.graph.storage.store import GraphStore
 
@@ -49,7 +49,7 @@ def write_at_once(world: SyntheticGraph, times: int, draw: random.Random) -> tup
     rows = [{"id": str(n), "question": f"Who works in ward {n}?"} for n in range(8)]
     source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     asked, store = PredictionRun(str(world.store), str(world.reader), 4, "cpu"), GraphStore.open(world.store)
-    export(store, world.folder / "whole.ttl")
+    export_store(store, world.folder / "whole.ttl")
     exported, facts = (world.folder / "whole.ttl").read_bytes(), store.edge_count
     for number in range(times):
         folder = world.folder / f"together{number}"
@@ -59,8 +59,8 @@ def write_at_once(world: SyntheticGraph, times: int, draw: random.Random) -> tup
         graph.write_bytes(world.graphs[".ttl"] + b"\n# %d" % number)  # not in the cache yet
         kind, works = draw.choice(
             [
-                ("predict", lambda to=target: predict(source, to, asked)),
-                ("export", lambda to=target: export(store, to, "turtle")),
+                ("predict", lambda to=target: predict_file(source, to, asked)),
+                ("export", lambda to=target: export_store(store, to, "turtle")),
                 ("cache", lambda path=graph: open_graph(path)),
             ]
         )
@@ -88,8 +88,8 @@ def write_read_only(world: SyntheticGraph, times: int, draw: random.Random) -> t
     """Predict, export, import and train into a folder that is read-only end in one line, and leave it as it was."""
     from faults.kills import training
 
-    from kgqa.cli.predict import PredictionRun, predict
-    from kgqa.graph.formats import export
+    from kgqa.cli.predict import PredictionRun, predict_file
+    from kgqa.graph.formats import export_store
     from kgqa.graph.storage.import_graph import import_graph
     from kgqa.graph.storage.store import GraphStore
 
@@ -108,9 +108,9 @@ def write_read_only(world: SyntheticGraph, times: int, draw: random.Random) -> t
 
     def tries(where: Path) -> list[Callable[[], object]]:
         return [
-            lambda: predict(source, where / "out.jsonl", asked),
-            lambda: predict(source, where / "kept", asked, overwrite=True),
-            lambda: export(store, where / "out.ttl"),
+            lambda: predict_file(source, where / "out.jsonl", asked),
+            lambda: predict_file(source, where / "kept", asked, overwrite=True),
+            lambda: export_store(store, where / "out.ttl"),
             lambda: import_graph([world.graph], where / "store"),
             lambda: train(where / "run"),
         ]
