@@ -12,7 +12,7 @@ from kgqa.qa.decide import DecisionConfig, aggregate, decide, disregard
 from kgqa.qa.explain import Scoring, attribute, explain, ground
 from kgqa.qa.gloss import gloss
 from kgqa.qa.read import read
-from kgqa.qa.retrieve import Retriever, retrieve_subgraphs
+from kgqa.qa.retrieve import Retriever, retrieve
 from kgqa.qa.state import QAStates, Step
 from kgqa.qa.verify import verify
 
@@ -22,7 +22,7 @@ def default_pipeline(
 ) -> tuple[Step, ...]:
     """The default steps, in order; `english` is the English reader of the gloss step. ARCHITECTURE.md describes each
     step."""
-    found = partial(retrieve_subgraphs, retriever=retriever)
+    found = partial(retrieve, retriever=retriever)
     computed = partial(compute, retriever=retriever, reader=reader)
     graph_free = partial(decision.graph_free, retriever.graph)
     scoring = Scoring(retriever, reader.settings, reader.score)

@@ -215,7 +215,7 @@ class Retriever:
         return [" ".join(self.whole.labels(np.array(ids, dtype=np.int32))) for ids in mentioned]
 
 
-def retrieve_subgraphs(states: QAStates, retriever: Retriever) -> QAStates:
+def retrieve(states: QAStates, retriever: Retriever) -> QAStates:
     """Retrieve the subgraphs of each question."""
 
     def retrieved(state: QAState) -> QAState:

@@ -9,7 +9,7 @@ from kgqa.graph.retrieval.ablation import no_facts
 from kgqa.models.load import open_reader
 from kgqa.qa.decide import DecisionConfig
 from kgqa.qa.read import read
-from kgqa.qa.retrieve import Retriever, retrieve_subgraphs
+from kgqa.qa.retrieve import Retriever, retrieve
 from kgqa.qa.state import QAState
 from kgqa.types import Passage, Question
 
@@ -23,7 +23,7 @@ def test_each_question_has_the_scores_of_its_own_rows(model_folder: Path, tools_
         Question("What did I dig with?", passage=PASSAGE),
         Question("What did I dig with?", ("trowel", "excavator"), PASSAGE),
     )
-    opened, chosen = read(retrieve_subgraphs(tuple(map(QAState, questions)), retriever), reader)
+    opened, chosen = read(retrieve(tuple(map(QAState, questions)), retriever), reader)
     assert opened.scores.spans and opened.scores.concepts and not opened.scores.choices
     assert [c.text for c in chosen.scores.choices] and not chosen.scores.concepts
     assert [r.row.choice for r in chosen.scores.rows] == [0, 1] and len(opened.scores.rows) == 1
@@ -41,7 +41,7 @@ def test_which_of_these_is_not_is_read_without_the_not(model_folder: Path, tools
     retriever = Retriever(open_graph(tools_file), reader.settings)
     choices = ("trowel", "excavator", "flower")
     questions = [Question(f"Which of these is {word}a tool?", choices) for word in ("", "not ")]
-    plain, negated = read(retrieve_subgraphs(tuple(map(QAState, questions)), retriever), reader)
+    plain, negated = read(retrieve(tuple(map(QAState, questions)), retriever), reader)
     assert negated.question == questions[1]
     assert [c.text for c in negated.scores.choices] == [c.text for c in reversed(plain.scores.choices)]
     assert sum(c.score for c in negated.scores.choices) == pytest.approx(1)
@@ -55,7 +55,7 @@ def test_a_second_reading_without_facts_is_averaged(model_folder: Path, tools_fi
         Question("What did I dig with?", ("trowel", "trowel", "excavator"), PASSAGE),
         Question("Why?"),
     )
-    states = retrieve_subgraphs(tuple(map(QAState, questions)), retriever)
+    states = retrieve(tuple(map(QAState, questions)), retriever)
     stripped = tuple(replace(d, subgraphs=tuple(map(no_facts, d.subgraphs))) for d in states)
     reported, graph_free, mean = (
         read(states, reader),

@@ -9,7 +9,7 @@ from kgqa.graph.retrieval.ablation import no_facts
 from kgqa.limits.cancellation import cancel_when
 from kgqa.models.collation.input_config import InputConfig
 from kgqa.qa import retrieve as retrieve_module
-from kgqa.qa.retrieve import LONGEST_KEPT, Retriever, retrieve_subgraphs
+from kgqa.qa.retrieve import LONGEST_KEPT, Retriever, retrieve
 from kgqa.qa.state import QAState
 from kgqa.types import Passage, Question, Triple
 
@@ -78,7 +78,7 @@ def test_the_stage_gives_each_question_its_subgraphs_and_tells_the_time(retrieve
     checks: list[int] = []
     choosing = Question("What is used?", ("trowel", "excavator"))
     with cancel_when(lambda: bool(checks.append(1))):
-        states = retrieve_subgraphs((QAState(QUESTION), QAState(choosing)), retriever)
+        states = retrieve((QAState(QUESTION), QAState(choosing)), retriever)
     assert [len(state.subgraphs) for state in states] == [1, 2] and len(checks) >= 2
     assert set(states[0].timing_ms) == {"link", "retrieve"}
 
