@@ -42,7 +42,7 @@ from kgqa.types import (
 )
 
 LONGEST = 300
-"""Maximum length of a passage that is glossed, in characters: of KorQuAD's, longer ones, fewer are read right with it."""
+"""Maximum length of a passage that is glossed, in characters; of KorQuAD's, longer ones, fewer are read right so."""
 MAX_SENSES = 3
 LONGEST_NAME = 30
 SURE_NAME = 3
