@@ -33,7 +33,8 @@ def ask(graph: Path, rows: list[dict[str, Any]], model: str, folder: Path) -> li
     lines = (json.dumps({"id": row["id"], "question": row["question"]}) for row in rows)
     questions.write_text("\n".join(lines) + "\n", encoding="utf-8")
     command = [sys.executable, "-m", "kgqa", "predict", str(questions), str(answers)]
-    language = graph.stem.rsplit("_", 1)[-1] if graph.parent.name == "languages_exam" else "en"
+    ending = graph.stem.rsplit("_", 1)[-1]
+    language = ending if len(ending) == 2 else "en"
     subprocess.run([*command, "--graph", str(graph), "--model", model, "--language", language], check=True)
     return [json.loads(line) for line in answers.read_text(encoding="utf-8").splitlines()]
 
