@@ -11,8 +11,8 @@ from kgqa.types import InputError
 
 
 def named(kind: str, name: str, table: Mapping[str, Any], group: str, base: type) -> Any:
-    """The row of that name in a table, else the entry point of that name in a group, else what is at
-    `package.module:NAME`, whose module is imported; see `imported`.
+    """Find a part by its name: a row of `table`, else an entry point of `group`, else the name is itself
+    `package.module:NAME`. The latter two are imported (see `imported`), as are rows of that form.
 
     Raises:
         InputError: there is none, or its module cannot be imported.

@@ -53,7 +53,7 @@ def is_prompted(model: str) -> bool:
 def open_prompter(
     model: str, shots: int, example_file: Path | None, choice_score: str, device: str = "auto"
 ) -> Prompter:
-    """A causal language model as a reader, with `shots` examples of a file in the prompt.
+    """A causal language model as a reader, with `shots` evenly spaced examples of a file in the prompt.
 
     Raises:
         InputError: the model or file does not exist, or the file has too few examples.
@@ -106,7 +106,7 @@ def continue_text(
 
 
 MAX_PASSAGE_BYTES = 1_000_000
-"""Maximum size of a passage file; a passage of maximum length is smaller in any script."""
+"""Maximum size of a passage file; the longest passage allowed takes fewer bytes in any writing system."""
 
 
 def ask(
@@ -173,6 +173,7 @@ def ask(
     if server:
         own = {"--device": device != "auto", **of_reading, **of_prompts}
         _refuse(own, "applies to a local reader; leave it out with --server")
+        # empty: the service's first reader or graph
         named = (model if model != DEFAULT_READER else "", graph if graph != "everyday" else "")
         ask_server(server, asked, key, as_json, full, caution, *named)
         return
@@ -221,14 +222,14 @@ def ask_form(form: str, graph: str, as_json: bool, full: bool) -> None:
 
 
 def print_answer_json(answer: Answer, full: bool) -> None:
-    """Print an answer as JSON, with `full` all of it."""
+    """Print an answer as JSON; with `full`, including all candidates, all facts and the subgraph."""
     from kgqa.qa.render import response_json
 
     print(json.dumps(response_json(answer, full), ensure_ascii=False))
 
 
 def _refuse(options: dict[str, bool], why: str) -> None:
-    """Raise InputError for the first of the given options, with the reason `why`."""
+    """Raise InputError for the first option that is given (true), with the reason `why`."""
     for name, is_given in options.items():
         if is_given:
             raise InputError(f"{name} {why}")
@@ -244,7 +245,7 @@ def ask_server(
     model: str = "",
     graph: str = "",
 ) -> None:
-    """Answer one question by a service, by default with its first reader and graph, and print the answer.
+    """Send one question to a service, by default to its first reader and graph, and print the answer.
 
     Raises:
         InputError: the question is rejected, or the service does not respond.
@@ -303,7 +304,7 @@ def print_answer(
 ) -> None:
     """Print an answer with its confidence, evidence and runners-up.
 
-    `sentences` verbalizes a path, by default in this process.
+    `sentences` verbalizes a path; default: `path_sentences`, as for a local answer.
     """
     from rich.console import Console
     from rich.text import Text

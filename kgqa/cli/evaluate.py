@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from kgqa.models.language_model import Prompter
 
 TRAINING = "training"
-"""Stands for the data sets in the model card."""
+"""Value of --near-duplicates for the data sets in the model card."""
 ELSEWHERE = {"graphs": "kgqa suite", "edits": "kgqa suite edits", "compare": "kgqa compare"}
-"""Other evaluations, with their commands."""
+"""Names of evaluations that have commands of their own."""
 
 
 def evaluate_task(
@@ -49,7 +49,7 @@ def evaluate_task(
     as_json: AsJson = False,
     language: Language = "auto",
     deletion: Annotated[
-        int, typer.Option(min=0, help="Run the deletion test on this many explanations.")
+        int, typer.Option(min=0, help="Questions for the deletion test: does the shown path matter most?")
     ] = 0,
     calibrate: Annotated[
         bool,
@@ -97,7 +97,7 @@ def evaluate_task(
     answerer = Answerer.load(
         model, graph, device=device, language=language, no_answer_threshold=no_answer_threshold
     )
-    whole = None
+    whole = None  # answers without the ablation, for comparison
     if ablation != "none":
         whole, answerer = answerer.answer_many, answerer.with_ablation(ablate)
     if calibrate:

@@ -193,7 +193,8 @@ def write_fact_index(graph: GraphStore, reads: FactEncoder, path: Path) -> None:
 def index_imported(folder: Path) -> None:
     """Index a graph that was just imported, unless it is too large or the fact encoder is not installed.
 
-    Questions over closed-world graphs are answered by logical forms, for which an index helps little.
+    The limit is lower for closed-world graphs: their questions are answered by logical forms, for which an
+    index helps little.
     """
     from kgqa.models.dense_retrieval import MADE_AT_ONCE, MADE_ON_IMPORT, index_name, open_fact_encoder
 
@@ -222,7 +223,7 @@ def embed(
     opened = open_store(graph, "embedded")
     losses: list[float] = []
     bar = track(range(epochs), f"learning {method}")
-    next(bar)
+    next(bar)  # starts the bar, which each epoch advances
 
     def seen(_epoch: int, loss: float) -> None:
         losses.append(loss)
@@ -283,9 +284,10 @@ def import_sources(
     relations, and the file name is its class. `;` separates several values, and a cell with another row's name links to
     that entity.
 
-    Labels are rdfs:label, skos:prefLabel, skos:altLabel and schema:name, or else derived from the IRI. Numbers, dates
-    and short texts become concepts with readable labels. Statements about facts (Wikidata, rdf:Statement, RDF 1.2)
-    become facts with qualifiers; the facts of a blank node are attached to the node that refers to it.
+    Labels are rdfs:label, skos:prefLabel, skos:altLabel and schema:name, or else derived from the IRI.
+    Numbers, dates and short texts become concepts with readable labels. Qualifiers of facts (Wikidata,
+    rdf:Statement, RDF 1.2) become facts of both head and tail; the facts of a blank node are attached to the
+    node that refers to it.
 
     A small file needs no import: use it as `kgqa ask --graph FILE`. An endpoint can be queried directly with
     `--graph URL`.
@@ -306,13 +308,14 @@ def import_sources(
     with _progress(as_json) as progress, _stoppable():
         about = {"name": name, "language": language, "languages": kept, "licence": licence}
         about |= {"identifier": identifier}
+        # no limits on memory and time: the user has chosen the sources
         manifest = import_sandboxed(asked, out, SandboxLimits(0, 0), progress, **about)
     index_imported(out)
     show_manifest(manifest | graph_summary(GraphStore.open(out)), out, as_json)
 
 
 def _named_like(source: str) -> Path:
-    """The folder, in the current one, with the name of a file without its suffixes."""
+    """A folder in the current one, named like a file without its suffixes."""
     from kgqa.graph.storage.import_graph import is_url
 
     if is_url(source):
@@ -330,7 +333,7 @@ def get(
     languages: Annotated[str, typer.Option(help="Languages to keep, comma-separated, or `all`.")] = "en",
     as_json: AsJson = False,
 ) -> None:
-    """Download an official graph (or use a local copy), and import it with its licence and credit.
+    """Download ConceptNet or WordNet (or use a local copy), and import it with its licence and credit.
 
     Run the same command again to resume an interrupted download.
 
@@ -384,9 +387,9 @@ graph_app.command(name="import")(import_sources)
 graph_app.command(name="index")(index)
 
 GraphOption = Annotated[
-    str, typer.Option("--graph", "-g", help="Shipped name, imported folder, file or SPARQL URL.")
+    str, typer.Option("--graph", "-g", help="Shipped name, imported folder, file or SPARQL endpoint.")
 ]
-Named = Annotated[str, typer.Argument(help="Shipped name, imported folder, file or SPARQL URL.")]
+Named = Annotated[str, typer.Argument(help="Shipped name, imported folder, file or SPARQL endpoint.")]
 MaxResults = Annotated[int, typer.Option(min=1, help="Maximum number of results.")]
 
 
@@ -440,6 +443,7 @@ def neighbours(
     Example: kgqa graph neighbours trowel --relation "used for"
     """
     opened = _open(graph)
+    # no limit if there is a relation: the facts are filtered by it afterwards
     facts = opened.neighbours(concepts_named(opened, concept)[:1], None if relation else limit)
     rows = fact_rows(opened, facts)
     if relation:

@@ -68,7 +68,7 @@ def predict(
     target: Annotated[
         str,
         typer.Argument(
-            metavar="OUT.jsonl", help="Answers, one per line: JSON lines or Parquet; a file or a URL."
+            metavar="OUT.jsonl", help="Answers in the same order: JSON lines or Parquet; a file or a URL."
         ),
     ],
     graph: Graph = "everyday",
@@ -86,7 +86,7 @@ def predict(
     no_answer_threshold: NoAnswerThreshold = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Answer a file of questions (resumable), or label a file with a classifier."""
+    """Answer a file of questions (resumable); if --model is a classifier, label the file's rows with it."""
     from kgqa.cli import predict as predict_module
 
     if (Path(model) / "task.json").is_file():

@@ -28,7 +28,7 @@ Language = Annotated[
 ]
 Engine = Literal["local", "ray"]
 Shots = Annotated[
-    int, typer.Option("--shots", min=0, help="Causal LM only: number of solved examples in the prompt.")
+    int, typer.Option("--shots", min=0, help="Causal LM only: number of few-shot examples in the prompt.")
 ]
 ExampleFile = Annotated[
     Path | None, typer.Option("--examples", help="Causal LM only: JSON-lines file of examples for --shots.")

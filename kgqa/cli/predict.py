@@ -1,7 +1,8 @@
 """`kgqa predict`: answer a file of questions; an interrupted run resumes with the same questions, reader and graph.
 
-Files may be tables (CSV, TSV), JSON lines or Parquet, local or at any URL that fsspec opens. Answers to a URL are
-collected in a local file of JSON lines, and uploaded when complete.
+Questions are tables (CSV, TSV), JSON lines or Parquet, answers JSON lines or Parquet; both are local or at
+any URL that fsspec opens. Answers to a URL are collected in a local file of JSON lines, and uploaded when
+complete.
 """
 
 from __future__ import annotations
@@ -36,9 +37,10 @@ from kgqa.settings import (
 from kgqa.types import InputError, Question, first_line, printable
 from kgqa.validation import check_question
 
-# Output files. Answers are collected in a part file next to the output, or in the cache for a URL; when complete, it
-# replaces the output. An existing output is never modified: it is kept if each of its lines answers this input, and
-# replaced with `--overwrite`; otherwise the run fails before it starts.
+# Output files. Answers are collected in a part file next to the output (for a URL, in the cache), which
+# becomes the output once complete. An existing output is kept if it answers this input line by line (an
+# incomplete local file of JSON lines is continued) and replaced with `--overwrite`; otherwise the run fails
+# before it starts.
 
 PARQUET = ".parquet"
 BEGIN_ANEW = "choose another output, or start over with --overwrite"
@@ -55,14 +57,14 @@ class Output:
     part: Path
     """Answers so far, from which an interrupted run resumes."""
     record: Path
-    """Fingerprints of questions, reader and graph."""
+    """File with the fingerprints of questions, reader and graph."""
 
 
 def find_output(source: str, target: str) -> Output:
     """The output for a target.
 
     Raises:
-        InputError: it is the input (also through links), or neither a file nor a URL that fsspec knows.
+        InputError: the target is the input (also through links), or a URL that fsspec does not know.
     """
     here = on_this_machine(target)
     if here is not None:
@@ -101,7 +103,7 @@ def unfinished(
 ) -> Iterator[tuple[IO[str], int]]:
     """Context with the file to append answers to, and the number of answers in it (all, if the output is complete).
 
-    When the block ends and all answers are there, they are moved to the output.
+    If the block ends without an exception, all answers must be in the file, which then becomes the output.
 
     Raises:
         InputError: an existing file is not from this run, another run is writing it, or it cannot be written.
@@ -122,6 +124,7 @@ def unfinished(
         out.flush()
         if sys.platform == "win32":  # cannot rename an open file
             out.close()
+        # the answers of an incomplete output are in the part file, so it may be replaced
         _bring(output, overwrite or finished > 0)
 
 
@@ -172,6 +175,7 @@ def _finished(output: Output, questions: Sequence[Question], run: dict[str, str]
 
 
 def _checked(output: Output, file: IO[bytes], questions: Sequence[Question], run: dict[str, str]) -> int:
+    """Number of answers in an existing output; raises InputError if they are not from this run."""
     _check_run(output.name, output.record, run)
     rows: Iterable[Any] = file
     if output.name.endswith(PARQUET):
@@ -183,7 +187,7 @@ def _checked(output: Output, file: IO[bytes], questions: Sequence[Question], run
 
 
 def _parquet_rows(file: IO[bytes], wanted: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
-    """The rows of a file: all their columns, or those of `wanted` that are there."""
+    """The rows of a Parquet file, with all columns, or those of `wanted` that exist."""
     import pyarrow.parquet
 
     table = pyarrow.parquet.ParquetFile(file)
@@ -210,6 +214,7 @@ def _answers(line: Any, question: Question) -> bool:
         except (ValueError, RecursionError):
             return False
     asked = {"id": question.id, "question": question.text}
+    # the last condition: it has the question's id and text
     return isinstance(line, dict) and {"answer", "source"} <= line.keys() and line | asked == line
 
 
@@ -242,7 +247,7 @@ def _begun(output: Output, questions: Sequence[Question], run: dict[str, str], o
 
 
 def _check_run(name: str, record: Path, run: dict[str, str]) -> None:
-    """Raise InputError if answers are from another run; a file that was moved has no record."""
+    """Raise InputError if answers are from another run; without a record (the file was moved), do nothing."""
     try:
         earlier = json.loads(record.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -310,7 +315,7 @@ ASKED = ("id", "question", "passage", "choices")
 
 @dataclass(frozen=True, slots=True)
 class PredictionRun:
-    """Settings of a run: in this process ("local"), or by `workers` actors of a cluster ("ray")."""
+    """Settings of a run."""
 
     graph: str
     model: str
@@ -319,6 +324,7 @@ class PredictionRun:
     device: str = "auto"
     language: str = "auto"
     engine: str = "local"
+    """Where it runs: "local" (in this process) or "ray" (by `workers` actors of a cluster)."""
     workers: int = 2
     strict: bool = False
     """Stop at the first malformed row, instead of skipping it."""
@@ -329,8 +335,8 @@ class PredictionRun:
 def read_questions(source: Path | str, strict: bool = True) -> tuple[list[Question], list[str]]:
     """The questions of a local file or a URL, and an error message for each malformed row.
 
-    Rows of JSON lines and Parquet have the fields `id question passage? choices?`; tables (CSV, TSV) have a header with
-    these names.
+    Rows of JSON lines and Parquet have the field `question`, and may have `id`, `passage` and `choices`;
+    tables (CSV, TSV) have a header with these names.
 
     Raises:
         InputError: the file cannot be read or, with `strict`, a row is malformed; with file and line.
@@ -389,7 +395,10 @@ def _json_rows(name: str) -> Iterator[Question | str]:
 
 
 def _lines(name: str) -> Iterator[bytes]:
-    """Lines of a file; a remote one is streamed without a temporary file, which a killed run would leave behind."""
+    """Lines of a file, or rows of a Parquet file as lines of JSON.
+
+    A remote file is streamed, since a killed run would leave a temporary copy behind.
+    """
     if "://" not in name and not Path(name).is_file():
         wrong = "not a regular file" if Path(name).exists() else "no such file"
         raise InputError(f"{name}: {wrong}; give a file with one question per line")
@@ -408,7 +417,7 @@ def _lines(name: str) -> Iterator[bytes]:
 
 
 def _as_text(value: object) -> str:
-    """A date, a decimal or bytes."""
+    """A value that JSON lacks (a date, a decimal, bytes) as text."""
     return value.decode() if isinstance(value, bytes) else str(value)
 
 
@@ -454,11 +463,11 @@ def _question(line: bytes, where: str, number: int) -> Question | None:
 
 
 def predict_file(source: Path | str, target: Path | str, run: PredictionRun, overwrite: bool = False) -> None:
-    """Answer a file of questions. An interrupted run resumes: its answers are in `TARGET.part`, or in the cache for a
-    URL, until all are complete.
+    """Answer a file of questions. An interrupted run resumes from the answers in `TARGET.part`, or in the
+    cache for a URL.
 
-    Next to it, `.TARGET.run.json` records fingerprints of questions, reader and graph, so that only the same run can
-    resume. Both engines write the same file.
+    Next to that file, `.TARGET.run.json` records fingerprints of questions, reader and graph, so that only
+    the same run can resume. Both engines write the same output.
 
     Raises:
         InputError: a question cannot be read, the output is not from this run, or another run is writing it.

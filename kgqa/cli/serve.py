@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kgqa.serving.middleware import ServiceLimits
 
 GRACE_S = 15
-"""Grace time for accepted questions when the service is stopped."""
+"""Seconds in which accepted questions are still answered when the service is stopped."""
 
 
 Served = tuple[Sequence[str], Sequence[str], str, str]
@@ -136,7 +136,7 @@ def serve(
         child.start()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
-    connection.wait([child.sentinel for child in children])  # if one ends, all do
+    connection.wait([child.sentinel for child in children])  # once one has ended, the others are stopped too
     stop(signal.SIGTERM, None)
     for child in children:
         child.join()
@@ -146,7 +146,7 @@ def serve(
 
 
 def _check(models: Sequence[str], graphs: Sequence[str], device: str, language: str) -> None:
-    """Raise InputError if a reader, a graph or the device does not exist, before anything is opened."""
+    """Raise InputError for an unknown reader, graph, device or language, before anything is opened."""
     from kgqa.graph.load import graph_fingerprint
     from kgqa.models.devices import find_device
     from kgqa.validation import checked_language
@@ -174,7 +174,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def _run_one(served: Served, limits: ServiceLimits, listening: socket.socket) -> None:
-    """Run one of several processes."""
+    """Run the service in one of several worker processes."""
     try:
         _run(served, limits, listening, eager=True)
     except InputError as error:
@@ -210,7 +210,7 @@ def _run(served: Served, limits: ServiceLimits, listening: socket.socket, eager:
         loop="asyncio",
         http="h11",
         ws="none",
-        proxy_headers=False,  # any caller could send them
+        proxy_headers=False,  # any caller could forge them
         log_config=None,
         access_log=False,
         timeout_graceful_shutdown=GRACE_S,

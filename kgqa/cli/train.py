@@ -180,10 +180,11 @@ def train_recipe(
     model: Annotated[str, typer.Option(help="With --data: the reader to fine-tune.")] = DEFAULT_READER,
     minutes: Annotated[float, typer.Option(min=0.01, help="With --data: training time in minutes.")] = 10.0,
 ) -> None:
-    """Train a reader or a classifier; run the same command again to resume.
+    """Train a reader, classifier, retriever or form ranker; run the same command again to resume.
 
     With --data FILE, a reader is fine-tuned on your own questions, without a recipe.
     """
+    # with --data, the first argument is an override instead of a recipe
     first = [] if recipe is None else [str(recipe)]
     if data is not None:
         if recipe is not None and "=" not in str(recipe):
@@ -239,7 +240,8 @@ def train_recipe(
 
 
 def _trained() -> dict[str, tuple[Any, Any, str, str]]:
-    """What `kgqa train` makes, by the table that its recipes have: recipe, training, name and use."""
+    """What `kgqa train` can train, keyed by the recipe table that selects it: recipe class, training
+    function, name, and how to use the result."""
     from kgqa.trainer.finetuning.classifier import TaskRecipe, train_task
     from kgqa.trainer.finetuning.fact_encoder import RetrieverRecipe, train_retriever
     from kgqa.trainer.finetuning.form_ranker import FormRecipe, train_form_ranker
@@ -255,7 +257,7 @@ def _trained() -> dict[str, tuple[Any, Any, str, str]]:
 
 
 def check_command(recipe: Path, values: dict[str, Any], command: str) -> None:
-    """Raise InputError, which names the right command, if a recipe is one of another command."""
+    """Raise InputError, which names the right command, if a recipe belongs to another command."""
     from kgqa.trainer.pretraining import PretrainingRecipe
     from kgqa.trainer.recipe import unknown_keys
 

@@ -41,9 +41,9 @@ def open_graph(
 
     A file is compiled once into the cache (`$XDG_CACHE_HOME/kgqa`), keyed by its content, and memory-mapped from then
     on. A small endpoint is downloaded each time it is opened; a large one is queried for each question. `headers` are
-    sent with every request to an endpoint, and only its named `graphs` are queried, if any are given. Pass a `check` of
-    each request before it is sent if the URL is untrusted input. Raises `InputError` if the graph does not exist or
-    cannot be read.
+    sent with every request to an endpoint, and only its named `graphs` are queried, if any are given. `check`
+    is called with each request before it is sent; pass one if the URL is untrusted input. Raises `InputError`
+    if the graph does not exist or cannot be read.
     """
     if isinstance(source, KnowledgeGraph):
         return source
@@ -176,7 +176,7 @@ def _stored(folder: Path) -> GraphStore | None:
 
 
 def _locked(name: str) -> AbstractContextManager[object]:
-    """One process compiles a file; others that open it meanwhile wait, and do not replace what is being read."""
+    """Lock with which one process compiles a file; others wait, and do not replace what is being read."""
     from filelock import FileLock  # here, since most graphs are compiled already, and it takes 0.15 s
 
     place = cache_folder("locks") / f"{name}.lock"

@@ -36,6 +36,7 @@ from kgqa.verbalize.fact_sentences import verbalize_triple
 MAX_TOKENS = 128
 """Maximum length of a text in tokens; a longer one is truncated at the start, since the question is at the end."""
 AT_ONCE = 64
+"""Number of texts encoded at a time."""
 
 
 class FactEncoder(nn.Module):
@@ -140,12 +141,13 @@ def open_fact_encoder(name: str) -> FactEncoder | None:
 HITS = 128
 """Number of facts retrieved per question."""
 MADE_AT_ONCE = 3_000
-"""Graphs of at most this many facts are indexed when they are opened: some seconds of one core."""
+"""Graphs of at most this many facts are indexed when opened, which takes some seconds on one core."""
 MADE_ON_IMPORT = 200_000
 """Maximum number of facts of an open-world graph that `kgqa graph import` indexes, which takes minutes.
 
 Larger ones, and closed-world graphs above `MADE_AT_ONCE`, are indexed only by `kgqa graph index`."""
 _PART = 4096
+"""Number of facts verbalized and embedded at a time."""
 
 
 def verbalize_facts(graph: KnowledgeGraph, edges: Edges) -> list[str]:
@@ -212,7 +214,7 @@ def open_fact_index(
     """Open dense search over a graph's facts; None if it has no index and is too large to build one now.
 
     Facts added by an edit are found, removed ones are not; `below` is the search over the unedited graph, if open.
-    Remote graphs have none.
+    Remote graphs have no index.
     """
     if isinstance(graph, OverlayGraph):
         below = below or open_fact_index(graph.base, encoder)

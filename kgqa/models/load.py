@@ -76,7 +76,7 @@ def adapted(reader: Reader, rank: int) -> Reader:
         if not list(module.children()) and name not in own
     }
     shared |= {id(value): value for value in reader.parameters() if not _is_own(reader, value)}
-    made = copy.deepcopy(reader, shared)
+    made = copy.deepcopy(reader, shared)  # what is in `shared` is not copied
     for value in made.parameters():
         value.requires_grad_(False)
     encoder = made.layerwise.encoder
@@ -132,6 +132,7 @@ def load_adapter(reader: Reader, folder: Path) -> Reader | None:
 ROWS_TOGETHER = (16, 512)
 """Batch size of candidate rows on a CPU (limited by its caches), and on other devices."""
 PROBE = Question("What did I dig with?", passage=Passage("I want to plant flowers, so I dug the ground."))
+"""Question with which int8 quantization is calibrated."""
 LEAST = 1e-7
 """Probabilities of concepts are clamped to at least this."""
 
@@ -172,8 +173,7 @@ class LoadedReader:
         self.collator = Collator(tokenizer, self.settings, entities=entities)
         self._lock = threading.Lock()
         self.question_encoder: MappedEncoder | None = None
-        """The map with which facts are retrieved for questions in languages other than English, if the folder has
-        one."""
+        """Encodes questions in languages other than English for fact retrieval, if the folder has a map."""
         # int8 quantizes only the encoder: the reasoner is small, so there would be little to gain
         lighter = reader.layerwise.encoder if precision == "int8" else reader
         cast_linear_layers(
@@ -267,6 +267,7 @@ class LoadedReader:
                     if rows[r].concept:
                         odds = concept_log_odds(nodes, row.subgraph.nodes, rows[r].concept)
                         scores[r] = torch.maximum(scores[r], odds)
+        # equal rows share a forward pass, but may ask for different concepts
         return scores[[r if row.concept else stands_for[r] for r, row in enumerate(rows)]]
 
     def _by_prefix(self, rows: Sequence[CandidateRow], chosen: Iterable[int], most: int) -> list[list[int]]:

@@ -222,7 +222,7 @@ def load_reader(folder: Path) -> tuple[Reader, dict[str, Any]]:
 
 
 def trained_on(card: Mapping[str, Any]) -> set[str]:
-    """Names of the data sets that a reader was trained on, or the readers from whose weights its training began.
+    """Names of the data sets that a reader, or an earlier one that it was trained from, was trained on.
 
     >>> sorted(trained_on({"recipe": {"data": [{"name": "squad1-train"}]}, "earlier_data": ["boolq-dev"]}))
     ['boolq-dev', 'squad1-train']

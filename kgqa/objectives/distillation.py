@@ -27,7 +27,7 @@ from kgqa.types import InputError
 
 
 class Distillation(LanguageModelling):
-    """Base of the three: a frozen teacher, a student, and a masked batch that both encode.
+    """Base of DistilBERT, TinyBERT and MobileBERT: a frozen teacher and a student encode one masked batch.
 
     The batch is a `TextBatch`. A subclass implements `compare`.
 
@@ -93,7 +93,7 @@ class Distillation(LanguageModelling):
         )
 
     def compare(self, student: Any, teacher: Any, masked: Masked, read: Tensor) -> dict[str, Term]:
-        """The paper's loss, over masked tokens, or over those in `read` (B, T), which excludes padding."""
+        """The terms of the paper's loss, over masked tokens or over `read` (B, T): all tokens but padding."""
         raise NotImplementedError
 
     def logits(self, student: Any, teacher: Any, masked: Masked) -> tuple[Tensor, Tensor, Tensor]:
@@ -125,11 +125,12 @@ DISTILBERT_NAMES = {
     "predictions.transform.dense": "vocab_transform",
     "predictions.transform.LayerNorm": "vocab_layer_norm",
 }
-"""BERT's names of modules, with DistilBERT's names."""
+"""DistilBERT's names of BERT's modules."""
 
 
 def every_second_layer(student: Any, teacher: Any) -> None:
-    """Start a student from a teacher of its width: embeddings, head, and layers 0, 2, 4 (Sanh et al., 2019, section 3).
+    """Start a student from a teacher of its width: embeddings, head, and evenly spaced layers: 0, 2, 4
+    for a student of half the depth (Sanh et al., 2019, section 3).
 
     For a DistilBERT, the weights of a BERT are renamed; segment embeddings and pooler are dropped.
     """
@@ -194,7 +195,7 @@ class DistilBERT(Distillation):
         return "soft", "mlm", "cosine"
 
     def compare(self, student: Any, teacher: Any, masked: Masked, read: Tensor) -> dict[str, Term]:
-        """The triple loss; soft and cosine parts are zero for student = teacher."""
+        """The triple loss; its terms soft and cosine are zero for equal networks."""
         ours, theirs, labels = self.logits(student, teacher, masked)
         alike = F.cosine_similarity(student.last_hidden_state, teacher.last_hidden_state, dim=-1)[read]
         return {
@@ -248,7 +249,7 @@ class TinyBERT(Distillation):
         return (*self.layers.names, "soft") if self.prediction else self.layers.names
 
     def compare(self, student: Any, teacher: Any, masked: Masked, read: Tensor) -> dict[str, Term]:
-        """The losses; all are zero for student = teacher."""
+        """The losses; all are zero for equal networks."""
         terms: dict[str, Term] = self.layers(student, teacher, read)
         if self.prediction:
             ours, theirs, _ = self.logits(student, teacher, masked)
@@ -419,13 +420,14 @@ def _inside(model: Any, batch: TaskBatch) -> Any:
 
 
 NOTHING = -1
+"""Index of rows, nodes and tokens that are not aligned."""
 
 
 @dataclass(frozen=True)
 class TaughtBatch(Movable):
     """Questions as collated for student and teacher, each with its own tokenizer, and the alignment of the two.
 
-    A row that the two split into different windows is not aligned, and is trained on gold answers only.
+    Only passages that fit one window for both are aligned; other rows are trained on gold answers alone.
     """
 
     student: QABatch

@@ -100,7 +100,7 @@ class Answerer:
         self.reader, self.retriever, self.decision = reader, retriever, decision
         self.language, self.pipeline = language, pipeline
         self.multilingual_reader = multilingual_reader
-        self._beside: Answerer | None = None
+        self._beside: Answerer | None = None  # with the multilingual reader, once a question needed it
 
     @classmethod
     def load(
@@ -283,7 +283,7 @@ class Answerer:
         """Retrieve the subgraphs of a question: one per choice, or one.
 
         Raises:
-            InputError: a remote graph does not respond, or a Korean text comes without the extra `ko`.
+            InputError: a remote graph does not respond, or the extra `ko` is missing for a Korean text.
         """
         question = asked(question)
         own = self.of(question)

@@ -1,4 +1,4 @@
-"""Answers as text, and what-if edits of the graph."""
+"""Answers as text, JSON and Turtle, and what-if edits of the graph."""
 
 from __future__ import annotations
 
@@ -50,13 +50,14 @@ MIN_SHOWN = 0.02
 MIN_BESIDE = 0.01
 """Minimum confidence of a runner-up (its share of what the answer leaves) to be shown."""
 _PARTICLE = re.compile(r"^(?:에서|에게|에|의|을|를|이|가|은|는|으로|로|과|와) ")
-"""A particle at the start of a Korean relation, which attaches to the noun before it; left out on an arrow,
-where there is none."""
+"""A particle at the start of a Korean relation, which attaches to the noun before it; left out of the label
+of an arrow, which has no noun before it."""
 _LIGHT_VERBS = frozenset({"한다", "있다", "없다"})
 """Verbs that are meaningless without their particle: the relation's label is shown instead."""
 _CLOSING = frozenset(",;:!?)]}")
 """Characters that belong to the text before them: a span that begins with one is cut badly."""
 _COMMON = frozenset({"everyday", "conceptnet", "wordnet", ""})
+"""Names of common-sense graphs; "" is that of an answer without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,7 @@ def is_common(graph: str) -> bool:
 
 def source_words(answer: Answer, language: str = ENGLISH) -> str:
     """Source of an answer as text; custom graphs are named."""
+    # facts of a common-sense graph are shown as fitting the answer even if it does not depend on them
     fits = answer.evidence.paths and is_common(answer.graph)
     if answer.source is Source.KNOWLEDGE and not has_ground(answer) and not fits:
         return answer_phrase(language, "no_fact")
@@ -131,8 +133,8 @@ def is_guess(answer: Answer, caution: float = CAUTION) -> bool:
 
 
 def in_full(answer: Answer) -> str:
-    """The answer text, with the unit of its fact if it is a plain number, or a sum, an average or a difference of such;
-    empty for no answer."""
+    """The answer text, with the unit of its fact if it is a plain number, or a sum, average, minimum, maximum
+    or difference of such; empty for no answer."""
     best, evidence = answer.candidates[:1], answer.evidence
     if answer.text is None or answer.items or not best or not evidence.paths:
         return answer.text or ""
@@ -149,7 +151,7 @@ def perhaps(answer: Answer) -> str:
 
 
 def is_decided_by_facts(answer: Answer) -> bool:
-    """Whether the first evidence path has a sufficient attribution, if measured."""
+    """Whether there are evidence paths, the first with a sufficient attribution, if that was measured."""
     evidence = answer.evidence
     return bool(evidence.paths) and (evidence.attribution is None or evidence.attribution >= MIN_ATTRIBUTION)
 
@@ -315,8 +317,8 @@ MAX_NODES = 30
 
 
 def response_json(answer: Answer, full: bool) -> dict[str, Any]:
-    """An answer as commands, HTTP API and agent tools return it: in full, or the part of `answer_json` that they get by
-    default: the answer, its source and confidence, one reason, and the interpretations of a question over a
+    """An answer as commands, HTTP API and agent tools return it: with `full`, all of `answer_json`; else the
+    answer, its items, source and confidence, one reason, and the interpretations of a question over a
     closed-world graph."""
     if full:
         return answer_json(answer, True)

@@ -142,6 +142,7 @@ def stating(question: str, graph: Subgraph) -> Iterator[tuple[int, bool]]:
             wording = relation.inverse if inverse else relation.words
             is_other = is_bare and content(wording) - known
             if (in_order or turned) and _has_words(fact, asked) and not is_other:
+                # an odd number of negations turns the answer round, as does a comparative in opposite order
                 yield edge, in_order == (len(NEGATION.findall(question + " " + fact)) % 2 == 0)
 
 
@@ -165,7 +166,9 @@ def _has_words(fact: str, asked: list[str]) -> bool:
 # and a mammal an animal, so a dog is an animal.
 
 _HEDGES = content("usually normally generally typically mostly often always")
+"""Words that a comparison may have besides its things."""
 KINDS = content("kind type sort kinds types sorts really actually also")
+"""Words that add nothing to a question about a class: "Is a dog really a kind of animal?"."""
 _ASKS_CLASS = re.compile(r"(?:is|are|was|were)\b", re.IGNORECASE)
 _WHAT_IS = re.compile(r"(?:what|who)(?:'s|’s| is| are)\b", re.IGNORECASE)
 NEGATION = re.compile(r"\b(?:not|no|never|cannot)\b|n't\b", re.IGNORECASE)

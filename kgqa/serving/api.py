@@ -207,9 +207,11 @@ Answerers = dict[tuple[str, str], "Answerer"]
 T = TypeVar("T")
 Full = Annotated[bool, Query(description="Include all candidates, all evidence and the subgraph.")]
 _POLL_S = 0.25
+"""Seconds between checks whether the caller has disconnected."""
 _LOADING_S = 5
 """Seconds after which to retry while readers and graphs are loading."""
 _FIRST = Question("What is it used for?", passage=Passage("I dug the ground."))
+"""Question of the warm-up."""
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
     code: {
         "content": {"application/problem+json": {"schema": Problem.model_json_schema()}},
@@ -320,6 +322,7 @@ class Service:
                 future.cancel()
 
     def _taken(self, asked: QuestionBody, within_s: float) -> Future[Answer]:
+        """Queue a question. Its future raises InputError, so that others of a request are still answered."""
         try:
             work, question = self.answerer(asked).answer_many, asked.as_question()
             return self.batcher.ask(work, [question], self.limits.timeout_s, within_s)[0]
@@ -482,7 +485,7 @@ def _add_about(app: FastAPI, service: Service) -> None:
 
     @app.get("/ready")
     async def ready() -> Response:
-        """Readiness, with the readers and graphs: 503 until they are loaded."""
+        """Readiness, with the default reader and graph; 503 until all are loaded."""
         body = {"status": "ready", "waiting": len(service.batcher)}
         if service.answerers:
             reader, graph = next(iter(service.answerers))

@@ -37,8 +37,8 @@ from kgqa.types import InputError
 def parameter_groups(objective: nn.Module, settings: TrainerSettings) -> list[dict[str, Any]]:
     """Groups by part (encoder, rest) and weight decay; vectors (norms, biases) are not decayed.
 
-    Each group has `rate`, the peak learning rate, and `muon`: whether it holds weight matrices of layers, excluding
-    embeddings and output layers.
+    Each group has `rate`, the peak learning rate, and `muon`: whether Muon trains it. Those are the weight
+    matrices except embeddings and narrow ones, such as the output layers of heads.
     """
     encoder = getattr(objective, "encoder", None)
     inside = {id(p) for p in encoder.parameters()} if isinstance(encoder, nn.Module) else set()
@@ -79,7 +79,7 @@ def factor(progress: float, settings: TrainerSettings) -> float:
     """Learning rate as a share of the peak, at `progress` 0..1 of the budget."""
     progress = min(max(progress, 0.0), 1.0)
     if settings.warmup and progress < settings.warmup:
-        return max(progress / settings.warmup, 1e-3)
+        return max(progress / settings.warmup, 1e-3)  # the first step would have rate 0
     if settings.schedule == "linear":
         return max((1 - progress) / max(1 - settings.warmup, 1e-9), 0.0)
     if settings.schedule == "wsd" and progress > 1 - settings.decay:
@@ -88,10 +88,10 @@ def factor(progress: float, settings: TrainerSettings) -> float:
 
 
 def compile_layers(objective: nn.Module) -> None:
-    """Compiles each Transformer layer of the networks of an objective.
+    """Compile each Transformer layer of the networks of an objective.
 
-    Layers of equal shape share one graph, so this takes half a minute. It saves memory traffic between elementwise
-    operations, which takes longer than the matrix products on a CPU.
+    Layers of equal shape share one compiled graph, so this takes half a minute. It fuses elementwise
+    operations, whose memory traffic takes longer than the matrix products on a CPU.
     """
     from transformers.modeling_layers import GradientCheckpointingLayer
 
@@ -110,13 +110,15 @@ def set_rate(optimizers: list[torch.optim.Optimizer], share: float) -> None:
 # Model FLOPs utilization: operations per token, relative to the measured rate of matrix products.
 
 COUNTED_ROWS = 4
-"""Number of rows on which operations are counted; few, so that counting needs no more memory than training."""
+"""Maximum number of rows on which operations are counted, so that this needs no more memory than training."""
 
 
 def matrix_rate(device: torch.device, precision: str = "bf16", seconds: float = 0.1) -> float:
-    """Operations per second of a large matrix product on this device, the best of several measurements.
+    """Floating-point operations per second of a large matrix product on this device, the best of several
+    measurements.
 
-    Model FLOPs utilization is relative to this, not to the vendor's figure: it includes power limits and other load.
+    Model FLOPs utilization is relative to this, not to the vendor's peak, which ignores power limits and
+    load.
     """
     size = 8192 if device.type == "cuda" else 1024
     kind = torch.bfloat16 if precision == "bf16" else torch.float32
@@ -136,9 +138,9 @@ def matrix_rate(device: torch.device, precision: str = "bf16", seconds: float = 
 def flops_of_token(objective: Objective, batch: Any) -> float | None:
     """Floating-point operations per token, forward and backward, counted in one pass over a few rows.
 
-    Only matrix products (including attention) are counted, at their real shapes: the head only at masked tokens, a
-    generator, a teacher. None for batches that are not rows of equal length. Weights, gradients and counters of the
-    objective are not changed.
+    Only matrix products (including attention) are counted, as the objective runs them: the head at masked
+    tokens alone, and a generator or teacher too. None for batches that are not rows of equal length. Weights
+    and counters of the objective are not changed, and no gradients are left.
     """
     from torch.utils.flop_counter import FlopCounterMode
 
@@ -249,7 +251,7 @@ def check_measured(settings: TrainerSettings, figures: Collection[str]) -> None:
 
 
 def seed_everything(seed: int, step: int) -> None:
-    """Seed torch's global generators for one micro-batch, so that masks and dropout are reproducible."""
+    """Seed torch's global generators for micro-batch `step`, so that masks and dropout are reproducible."""
     torch.manual_seed(int(np.random.SeedSequence([seed, step]).generate_state(1, np.uint64)[0] >> 1))
 
 
@@ -288,7 +290,7 @@ class _Run:
         self.fetch = Ahead(batches).get
         self.progress = Progress()
         self.stopping = False
-        # a signal received and tokens counted since processes were last synchronized (`_agree`)
+        # whether a signal was received, and tokens counted, since processes were last synchronized (`_agree`)
         self._signalled, self._seen = False, 0
         self._lost = torch.zeros(
             (), device=self.accelerator.device
@@ -384,6 +386,7 @@ class _Run:
         for number, batch in zip(numbers, batches, strict=True):
             seed_everything(settings.seed, number)
             last = number == numbers[-1]
+            # processes exchange gradients once a step, with the last micro-batch
             waiting = nullcontext() if last else self.accelerator.no_sync(self.prepared)
             with waiting, self.accelerator.autocast():
                 loss = self.prepared(batch)
@@ -435,11 +438,12 @@ class _Run:
         return {name: sum(t for t, _ in of) / sum(w for _, w in of) for name, of in pairs.items()}
 
     def _agree(self) -> None:
-        """Synchronize the processes: the clock of the main one, a signal or non-finite loss of any, the
-        tokens of all. So they stop at the same step.
+        """Share the main process's clock, a signal or non-finite loss of any process, and the sum of tokens,
+        so that all processes stop at the same step.
         """
         if self.accelerator.num_processes == 1:
             self.stopping, self.progress.tokens = self._signalled, self.progress.tokens + self._seen
+            # on a GPU, reading the loss would wait for the step to end: there it is checked when logging
             if self.accelerator.device.type == "cpu":
                 self._check_loss()
         else:
@@ -517,12 +521,15 @@ class _Run:
         """Drop log lines of steps after the checkpoint, which are run again."""
         path = self.folder / "log.jsonl"
         if self.main and path.is_file():
+            # a killed run may have left its last line incomplete
             lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.endswith("}")]
             kept = [line for line in lines if json.loads(line)["step"] <= self.progress.step]
             write_whole(path, "".join(f"{line}\n" for line in kept))  # a full disk leaves the log as it was
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
+        """Context in which SIGTERM and SIGINT end the run after the current step."""
+
         def stop(_number: int, _frame: Any) -> None:
             self._signalled = True
 
@@ -601,10 +608,10 @@ def _accelerator(settings: TrainerSettings) -> Any:
 
 @cache
 def _end_with_the_process() -> None:
-    """Registers what is done once when the process exits, however often it has trained.
+    """Register, once per process, that the process group is destroyed at exit.
 
-    Gloo's threads abort a process that exits while they run. Handlers run in reverse order: garbage is collected first,
-    since it may hold the process group.
+    Gloo's threads abort a process that exits while they run. Exit handlers run in reverse order: garbage is
+    collected first, since it may hold the process group.
     """
     from accelerate.state import PartialState
 

@@ -113,7 +113,7 @@ class ObjectiveSettings(Settings):
     name: str = "mlm"
     """A row of `OBJECTIVES`, an entry point of `kgqa.objectives`, or `package.module:Class`."""
     options: dict[str, Any] = {}
-    """Keyword arguments of the class, for an objective that is not in this file."""
+    """Keyword arguments of the class, for an objective that is one: clm, plm, or one from outside kgqa."""
     mask_share: float = Field(default=0.15, gt=0, lt=1)
     """Share of tokens that are masked."""
     static_masks: bool = False
@@ -204,7 +204,7 @@ class ObjectiveRow:
 
 
 def find_objective(name: str) -> ObjectiveRow:
-    """The objective of that name. A class is built over a language model, with the masks of the recipe if it masks.
+    """The objective of that name. A class is built over a language model, an `MLM` with the recipe's masking.
 
     Raises:
         InputError: there is none.
@@ -320,6 +320,7 @@ def _rtd(parts: ObjectiveParts) -> Objective:
     if head:
         objective.head.load_state_dict(head)
     words = discriminator.get_input_embeddings()  # type: ignore[operator]
+    # the difference is set so that, with the generator's embedding added, it gives that of `start`
     if recipe.start and isinstance(words, DisentangledEmbedding):
         words.weight.data += started - words.total
     return objective
@@ -404,8 +405,8 @@ OBJECTIVES: dict[str, ObjectiveRow | str] = {
 }
 """Values of `objective.name`: `nsp` and `sop` are MLM with sentence pairs, `plm` is XLNet's objective, `mplm` MPNet's;
 `entity_denoising` and `link_prediction` are MLM over text with subgraphs. ELECTRA's ablations (Clark et al., 2020,
-section 3.4) are `rtd_15` (ELECTRA 15%), `replace_mlm` and `all_tokens_mlm`. A row is a class that is built over a
-language model, or what builds it of more (`ObjectiveRow`)."""
+section 3.4) are `rtd_15` (ELECTRA 15%), `replace_mlm` and `all_tokens_mlm`. A row is the place of a class,
+which is built over a language model, or an `ObjectiveRow` with a function that builds the objective."""
 ENTRY_POINTS = "kgqa.objectives"
 """Entry point group in which installed packages register objectives: a name, and `package.module:Class`."""
 
@@ -454,7 +455,9 @@ def _start(model: nn.Module, start: str | None) -> None:
 
 
 LETTERS_OF_A_TOKEN = 4
+"""Average number of characters of a token."""
 HELD_OUT_PASSAGES = 200
+"""Maximum number of held-out passages."""
 
 
 def grounded_batches(
@@ -518,7 +521,7 @@ _CPU = torch.device("cpu")
 
 
 class RowBatches(Batches):
-    """Packed rows in an order that depends only on seed and step. Rows with padding get a mask.
+    """Packed rows in an order that depends only on seed and step. Batches have a mask if any row has padding.
 
     All rows are on `device` from the start, so that a step only transfers their indices.
     """
@@ -565,6 +568,7 @@ class PairBatches(Batches):
 
 def open_batches(recipe: PretrainingRecipe, corpus: Corpus, split: str = "train") -> Batches:
     """The batches for a recipe's objective."""
+    # the held-out batches are the same for all seeds
     data, seed = recipe.data, recipe.trainer.seed if split == "train" else 0
     reads = find_objective(recipe.objective.name).reads
     if reads == "subgraphs":

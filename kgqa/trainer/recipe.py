@@ -52,7 +52,7 @@ class TrainerSettings(Settings):
     max_minutes: float | None = Field(default=None, gt=0)
     """Wall-clock time of training, summed over resumed runs."""
     max_tokens: int | None = Field(default=None, ge=1)
-    """Number of tokens seen (input_ids of all batches)."""
+    """Number of tokens of all batches, padding included."""
     gradient_accumulation: int = Field(default=1, ge=1)
     """Number of batches per optimizer step and device."""
     optimizer: Literal["adamw", "muon"] = "adamw"
@@ -195,6 +195,7 @@ def _fields(model: Any, parents: Sequence[int | str]) -> list[str]:
 
 
 def _models(annotation: Any) -> list[Any]:
+    """The models in a type annotation, such as that of a list or an optional table."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
     return [model for part in get_args(annotation) for model in _models(part)]

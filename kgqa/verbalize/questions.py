@@ -41,13 +41,15 @@ _DONE_ALONE = _set(
     "graduate study work serve play move travel perform debut resign collaborate stand lie fall rise sleep meet "
     "fight take"
 )
-"""Verbs that are not passive before a preposition; without an object, the question is where or when."""
+"""Verbs without an object: before a preposition they are not passive, and the question is where or when."""
 _DONE_TO = _set("study work serve play move perform act meet fight take")
 """Those of `_DONE_ALONE` that take an object if no preposition follows."""
 _DONE_IN = _set("star act appear compete participate play perform serve believe specialize result")
 """Verbs followed by "in" and something that is not a place."""
 _STATES = _set("named called titled nicknamed dubbed awarded nominated")
+"""Participles that ask what: "What was Odin named?"."""
 _PLACED = _set("located situated based headquartered buried born moored")
+"""Participles that ask where, without a preposition: "Where is Odin based?"."""
 _OF_ONE = _set(
     "kind type sort member child son daughter sister brother friend neighbour neighbor "
     "translation pupil student resident citizen subsidiary"
@@ -59,13 +61,17 @@ _NO_PEOPLE = _set(
 )
 """Relations whose value is never a person, even if a place is called Florence."""
 _NO_VERBS = _set("has is was does this address class species status business headquarters series news")
+"""Words that end in "s" like the third person of a verb or a plural, but are treated as neither."""
 _PLURALS = _set(
     "members scissors trousers pliers tongs pages parts names titles parents steps sources languages children people"
 )
+"""Plurals that look like the third person of a verb, are irregular, or have no singular."""
 _NO_BASES = _set("born close set on in at")
 """Words that look like a verb, but are not one before a preposition: born in, close to."""
 _MEASURES = _set("weighs costs measures lasts holds takes")
+"""Verbs before an amount, which are not plurals of counted things: not "How many weighs"."""
 _CASTS = _set("star stars starring actor cast features")
+"""Relations from a work to its actors: "Who stars in Low Tide?"."""
 
 QuestionWording = Callable[[Relation, str, bool, bool], str]
 """Makes the question for the tail of a relation, given the relation, the head's label, and whether the tail is a date
@@ -122,7 +128,7 @@ def _when(words: list[str], about: str) -> str:
 
 
 def _worded(words: list[str], about: str, who: str, number: bool) -> str:
-    """The question for any other tail."""
+    """A question with another question word than "when"."""
     first, last, rest, several = words[0].lower(), words[-1].lower(), words[1:], len(words) > 1
     verb, tied = _verb(first), several and last in _PREPOSITIONS
     if number and _is_plural(first) and first not in _MEASURES:

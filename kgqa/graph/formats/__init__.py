@@ -45,7 +45,7 @@ class GraphFormat(NamedTuple):
     suffixes: tuple[str, ...] = ()
     """In lower case, before any suffix of a compression."""
     begins: str = r"(?!)"
-    """A regular expression for the beginning of a text."""
+    """A regular expression for the beginning of a file; the default matches none."""
     write: Callable[[GraphStore, IO[bytes]], None] | None = None
 
 
@@ -77,11 +77,11 @@ FORMATS: dict[str, GraphFormat] = {
     "Cytoscape": GraphFormat(suffixes=(".cyjs",), write=write_cytoscape),
     "networkx": GraphFormat(suffixes=(".json",), write=write_node_link),
 }
-"""Graph formats by name. A text without a telling suffix has the first format whose beginning it has."""
+"""Graph formats by name. Without a known suffix, a file has the first format whose `begins` matches."""
 ENTRY_POINTS = "kgqa.graph_formats"
 """Entry point group in which installed packages register formats: a name, and `package.module:FORMAT`."""
 _TABLES = {".tsv", ".csv"}
-"""Suffixes of tables of any kind, ConceptNet's assertions among them: the beginning of the file tells more."""
+"""Suffixes that do not settle the format (ConceptNet's assertions are a table too); the beginning does."""
 SUFFIXES = tuple(suffix for row in FORMATS.values() if row.read for suffix in row.suffixes)
 """Suffixes of graph files, before any compression suffix: opened by name and accepted as uploads."""
 

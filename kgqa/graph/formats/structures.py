@@ -6,9 +6,9 @@ Its qualifiers become facts of both head and tail, with a relation joined from t
 2009" and "Oyelaran, chief executive since, 2009", so that two facts lead from the company via the year to the person.
 
 An OWL restriction on a class without instances becomes a fact of the class, as in an ontology of pizzas; on a class
-with instances it is left out. The facts of a blank node without label become facts of the node before it: a company
-gets the street of its unnamed address. If there are several such nodes, such as the screenings of a festival, the
-entities in each get its facts too: the film has the place and the price.
+with instances it is left out. The facts of a blank node without label become facts of the node that refers to
+it: a company gets the street of its unnamed address. If it refers to several such nodes, as a festival to its
+screenings, the entities in each get its facts too: the film has the place and the price.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ PAST = 0.5
 """Weight of a fact that has ended."""
 # a blank node with more parents is a shared node, and copying its facts to each would multiply them
 MAX_PARENTS = 5
-DEEPEST = 3  # blank nodes in a row; values are rarely deeper, and cycles must end
+DEEPEST = 3  # nesting of blank nodes; values are rarely deeper, and cycles must end
 MAX_TIED = 5
-"""Entities in a blank node that are tied to what else is in it: n entities give n^2 facts."""
+"""Maximum number of entities in a blank node that get its other facts: n entities give n^2 facts."""
 MAX_SPREAD = 1_000_000
 """Maximum number of facts from list members, in addition to 20 per list node: n statements about n members give n^2."""
 SUBCLASS = f"{RDFS}subClassOf"
@@ -78,20 +78,20 @@ class Structures:
 
     def __init__(self, skipped: Counter[str]) -> None:
         self.skipped = skipped
-        self._spread = 0
+        self._spread = 0  # list nodes and members visited, limited by `MAX_SPREAD`
         self._one: dict[PropertyRole, dict[str, str]] = {role: {} for role in _ONE}
         self._several: dict[PropertyRole, dict[str, list[str]]] = {role: {} for role in _SEVERAL}
         self.first, self.following, self.on_property, self.inverses, self.stated = self._one.values()
         self.fillers, self.same_property = self._several.values()
         self.reified: dict[str, list[str]] = {}
-        self.weights: dict[str, tuple[str, str, float, str]] = {}
+        self.weights: dict[str, tuple[str, str, float, str]] = {}  # node: relation, literal, weight, graph
         self.annotations: dict[str, list[tuple[str, str]]] = {}
         self.loose: list[GraphFact] = []  # facts with a blank node at either end
         self.labelled: set[str] = set()  # blank nodes with a label
         self.claims: dict[str, tuple[str, str, str]] = {}  # statement node: head, property, graph
         self.deprecated: set[str] = set()
         self.instantiated: set[str] = set()  # classes that have instances
-        self.parts: dict[str, str] = {}
+        self.parts: dict[str, str] = {}  # class: list of the members of its union or intersection
         self.either: set[str] = set()  # those of `parts` that are unions, not intersections
         self.property_labels: dict[str, list[Label]] = {}
 
@@ -240,8 +240,10 @@ class Structures:
             if node not in self.reified:  # it was a fact about a weight, not the weight of a statement
                 of.setdefault(node, []).append(GraphFact(node, relation, number, UNSTATED, graph))
 
+        # how many blank nodes a head has by the same relation
         beside = Counter((fact.head, fact.relation) for fact in self.loose if fact.tail in of)
 
+        # a blank node without a label is dissolved into its parents, unless it has none or is shared by many
         def stays(node: str) -> bool:
             return node in self.labelled or not 0 < parents[node] <= MAX_PARENTS
 
@@ -309,7 +311,7 @@ class Structures:
 
 
 def _with_unit(name: str, units: list[str]) -> str:
-    """A literal's name with the unit added, if there is one: `"900"` and `"g"` give `"900 g"`."""
+    """A literal's name with the first unit added, if there is one: `"900"` and `"g"` give `"900 g"`."""
     if not units:
         return name
     unit = units[0]

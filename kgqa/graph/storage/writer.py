@@ -263,12 +263,13 @@ def _without_repeats(
 
 
 NEUTRAL = 3
-"""Worst grade of a label that counts as without a language, which is that of Latin."""
+"""Grade of Latin labels, the worst of those that count as without a language (see `_grade`)."""
 SHARED = ("mul", "zxx", "la")
 """Language codes of names that are the same in every language: "multiple", "none", and Latin for species."""
 
 
 def _grade(known: str, wanted: str) -> int:
+    """Grade of a label's language, 0 best: the wanted one, its variants, none, Latin, English, others."""
     base, wanted = known.split("-")[0], wanted.lower()
     if known == wanted:
         return 0
@@ -387,10 +388,10 @@ def sort_by_tail(folder: Path, size: int, part: int = PART) -> None:
 
 
 _CHUNK = 200_000
-_MAX_KINDS = 255
+_MAX_KINDS = 255  # types are numbered from 1 in a column of bytes
 _SAMPLE = 2_000
 _HUB_SHARE = 0.1  # share of all facts from which an entity is reported as a hub
-# None: numpy's tofile raises an OSError without errno
+# a full disk; None, since numpy's tofile raises an OSError without errno
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, None)
 
 ProgressCallback = Callable[[str, int], None]
@@ -413,9 +414,10 @@ def write_store(
 
     Labels in `language` are preferred. `relations` take precedence over the source's labels of relations; `about` is
     added to the manifest (licence, sources); `inverses` maps relations to their inverses, `entity_types` entities to
-    their types; `apart` are names with a label that are not entities. All five may still be filled while statements are
-    read. `progress` is called with (stage, count). `described` makes the final manifest from the finished store, before
-    it is put in place. An existing store at `folder` is replaced; other non-empty folders raise `InputError`.
+    their types; `apart` are names with a label that are not entities. These five are used after all
+    statements are read, which may fill them. `progress` is called with (stage, count). `described` makes the
+    final manifest from the finished store, before it is put in place. An existing store at `folder` is
+    replaced; other non-empty folders raise `InputError`.
     """
     folder = Path(folder)
     if folder.is_symlink():  # replace the target, not the link

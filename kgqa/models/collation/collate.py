@@ -151,7 +151,7 @@ class Collator:
         similarity: Similarity | None = None,
     ) -> None:
         """Add a row for each window of the passage, with its packed candidates; `place` is (question, choice)."""
-        most, passage = self.max_tokens // 4, texts.passage
+        most, passage = self.max_tokens // 4, texts.passage  # tokens of a packed candidate, and of the facts
         candidate_ids = [self.pieces(candidate.text).ids[:most] for candidate in packed]
         facts = (
             self.pieces(nearest_facts_text(graph, self.config.context_facts)).ids[:most]
@@ -192,8 +192,8 @@ class Collator:
         facts: list[int],
         packed: Sequence[tuple[PackedCandidate, list[int]]],
     ) -> None:
-        """Append verbalized facts to a row's passage, which end the shared prefix, then the packed candidates. The
-        positions of each candidate continue from the end of the prefix, as if it were the only one."""
+        """Append to a row the verbalized facts, with which its shared prefix ends, and the packed candidates.
+        The positions of each candidate continue from the end of the prefix, as if it were the only one."""
         ids, first_node = parts.ids[row], parts.rows[row].first_node + 1
         ids += facts
         prefix = len(ids)
@@ -233,6 +233,7 @@ class Collator:
         return len(question.text) + len(question.passage_text) + choices
 
     def _windows(self, texts: _Texts, beside: int) -> list[tuple[int, int]]:
+        """Windows of the passage, as half-open token ranges; `beside` is the number of tokens of facts."""
         used = min(len(texts.asked.ids), self._room) + 3 + beside  # 3 special tokens
         if texts.chosen is not None:
             used += min(len(texts.chosen.ids), self._room // 2) + 1
@@ -263,6 +264,7 @@ class Collator:
     def _pack(self, parts: RowBuilder, examples: Sequence[Example], with_gold: bool) -> Collated:
         longest = max(len(ids) for ids in parts.ids)
         width = -(-longest // ROUND) * ROUND
+        # packed rows may exceed max_tokens: the positions of each candidate begin at the shared prefix
         width = width if self.packed else max(longest, min(width, self.max_tokens))
         tokens = TokenBatch(
             padded(parts.ids, width, self.pad),
@@ -301,7 +303,7 @@ class Collator:
     def _pack_graphs(
         self, parts: RowBuilder, examples: Sequence[Example], with_gold: bool
     ) -> tuple[GraphBatch, Tensor]:
-        table: dict[str, int] = {"": 0}
+        table: dict[str, int] = {"": 0}  # label to row of label_ids; 0 is that of context nodes
         node_label: list[int] = []
         accepted: list[bool] = []
         edge_label: list[int] = []

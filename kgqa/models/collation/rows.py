@@ -1,4 +1,4 @@
-"""The rows of a batch: windows of long passages, candidates packed behind a shared prefix, or one per row."""
+"""The rows of a batch: windows of long passages; candidates packed behind a shared prefix, or one per row."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from kgqa.types import NO, YES, Example, Link, NodeRole, Question, Relation, Spa
 from kgqa.verbalize.fact_sentences import verbalize_triple
 
 LONGER = 0.5
-"""Factor of the score of paths of two facts."""
+"""Factor by which the scores of paths of two facts are lowered."""
 
 
 class VerbalizedPath(NamedTuple):
@@ -36,7 +36,7 @@ class VerbalizedPath(NamedTuple):
 
 
 class PathTable:
-    """The best short paths from mentioned concepts to each node of a subgraph."""
+    """The best paths of one or two facts from mentioned concepts to each node of a subgraph."""
 
     def __init__(self, subgraph: Subgraph) -> None:
         self.subgraph = subgraph
@@ -211,7 +211,10 @@ class RowBuilder:
         left: int,
         graph: Subgraph,
     ) -> int:
-        """Append a row with its own copy of the subgraph; returns the row's index."""
+        """Append a row with its own copy of the subgraph; returns the row's index.
+
+        The row's passage begins at its token `passage_at`, with token `left` of the whole passage.
+        """
         check_cancelled()
         offsets = [(0, 0)] * passage_at + passage.offsets[left : left + max(len(ids) - passage_at - 1, 0)]
         self.ids.append(ids)
@@ -409,7 +412,7 @@ def candidate_nodes(graph: Subgraph, count: int, golds: Collection[str] = ()) ->
 
 def merged_subgraph(graphs: Sequence[Subgraph]) -> Subgraph:
     """Merge the subgraphs of a question's choices. Each concept occurs once, with the role CHOICE if it has
-    that role in any of them."""
+    that role in any of them; if there are several, links of choices are left out."""
     if len(graphs) == 1:
         return graphs[0]
     nodes: dict[str, int] = {}
@@ -465,7 +468,7 @@ def merged_subgraph(graphs: Sequence[Subgraph]) -> Subgraph:
 # The reader then is a cross-encoder that reranks what a cheaper model retrieved (Nogueira and Cho, 2019).
 
 LONGEST = 480
-"""Maximum length of the passage for such choices, in characters: about a hundred tokens."""
+"""Maximum length of the passage of a question with such candidates, in characters: about a hundred tokens."""
 _BEGIN = attrgetter("start")
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?\n]*\s*|[.!?\n]+\s*")
 
@@ -543,7 +546,7 @@ def around(table: PathTable, node: int, facts: int) -> Subgraph:
 
 
 def part_of(subgraph: Subgraph, rows: Sequence[int], nodes: Sequence[int], end: int) -> Subgraph:
-    """The part of a subgraph with the facts `rows` and, in addition, the nodes `nodes`; `end` gets the role CHOICE."""
+    """The part of a subgraph with the facts `rows`, the `nodes` and `end`, which gets the role CHOICE."""
     some = subgraph.only(np.array(rows, dtype=np.int64))
     edges = some.edges.copy()
     kept = np.unique(np.concatenate([edges[:, 0], edges[:, 2], np.array([*nodes, end])])).astype(np.int64)
@@ -569,8 +572,8 @@ def part_of(subgraph: Subgraph, rows: Sequence[int], nodes: Sequence[int], end: 
 def row_key(row: CandidateRow) -> tuple[object, ...]:
     """Cache key: equal for rows with the same texts and facts whose relevances agree to two decimals.
 
-    Without a removed fact, most candidates have the same facts as before, and relevances that differ only in
-    the third decimal: these need not be scored again.
+    When attribution removes a fact, most candidates keep their facts, and relevances differ only in the third
+    decimal: these need not be scored again.
     """
     question, subgraph, _ = row
     texts = (question.text, question.passage_text, question.choices, subgraph.nodes, subgraph.labels)

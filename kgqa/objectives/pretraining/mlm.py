@@ -39,7 +39,7 @@ def hide(
     noise: Tensor | None = None,
     goes_on: Tensor | None = None,
 ) -> Masked:
-    """Mask a share of each row's tokens, except padding, at K positions, a fixed number, so that shapes are constant.
+    """Mask a share of each row's tokens, never special ones, at K positions, so that shapes are constant.
 
     K is the share of the full row length; a padded row has fewer masked tokens, at least one, and its other positions
     have no label. Of the masked tokens, `mask_share` become [MASK], `random_share` a random token, and the rest are
@@ -256,7 +256,7 @@ class PLM(MLM):
     """
 
     encoders = ("permuted",)
-    mask_share, random_share = 0.0, 0.0
+    mask_share, random_share = 0.0, 0.0  # `hide` only chooses the tokens to predict; the input stays as it is
 
     term = "plm"
 
@@ -294,7 +294,7 @@ def in_random_order(masked: Masked) -> tuple[Masked, Tensor]:
 
 
 class Streams(NamedTuple):
-    """The tokens of a row, then a mask and a query for each of the K predicted ones, in order: S = T + 2K."""
+    """The tokens of a row, then the masks, then the queries of the K predicted ones, in order: S = T + 2K."""
 
     input_ids: Tensor  # (B, S)
     places: Tensor  # (B, S) position of each in the row
@@ -358,7 +358,7 @@ WHOLE = {
     "albert": ("albert.pooler.", "sop_classifier.classifier."),
     "mobilebert": ("mobilebert.pooler.dense.", "cls.seq_relationship."),
 }
-"""Names of `dense` and `out` of `PairHead` in Hugging Face's pretraining models."""
+"""Name prefixes of `dense` and `out` of `PairHead` in Hugging Face's pretraining models."""
 
 
 HEAD = "pair_head.safetensors"

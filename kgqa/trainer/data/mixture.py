@@ -41,7 +41,7 @@ from kgqa.types import Example, InputError, KnowledgeGraph, Link, NodeRole, Rela
 
 
 def cache_key(examples: Sequence[Example], graph_hash: str, *settings: object) -> str:
-    """Cache key: hash of the questions, the graph, the settings, and the code and tables of linking and retrieval."""
+    """Hash of questions, graph and settings, and of the code and tables of linking, retrieval and wording."""
     questions = ((e.question.text, e.question.choices, e.question.passage_text) for e in examples)
     return fingerprint(
         linking, retrieval, retrieve, dense_retrieval, verbalize, graph_hash, *settings, *questions
@@ -97,6 +97,7 @@ class StoredSubgraphs(Subgraphs):
     def _graph(self, number: int) -> Subgraph:
         (n0, r0, e0, l0), (n1, r1, e1, l1) = self._ends[number].tolist(), self._ends[number + 1].tolist()
         nodes = self._rows("nodes", n0, n1).tolist()
+        # empty if the data set was retrieved without dense retrieval
         near = (e0, e1) if self._columns["near"].get_shape()[0] else (0, 0)
         return self._change(
             Subgraph(
@@ -185,7 +186,7 @@ class _SubgraphWriter:
 SCHEDULED_STEPS = 1 << 17
 """The mixture's schedule repeats after this many steps."""
 POOL = 32
-"""Batches whose rows are sorted by length."""
+"""Number of batches whose rows are sorted by length together."""
 
 SYNTHETIC_GRAPHS = "synthetic-graphs"
 """Data set of synthetic graphs, each with its own questions (`kgqa/data/synthetic/knowledge_graphs.py`)."""
@@ -196,7 +197,9 @@ CLOZE = "korean-cloze"
 KOREAN = "korean-questions"
 """Data set of Korean questions generated from a graph's facts."""
 MADE_OF_FACTS = ("synthesis", "aligned", KOREAN)
+"""Data sets generated from the facts of a graph."""
 MADE_UP = (*MADE_OF_FACTS, SYNTHETIC_GRAPHS, FORMS, CLOZE)
+"""Data sets that are generated instead of loaded."""
 
 
 class DataSettings(Settings):
@@ -214,7 +217,7 @@ class DataSettings(Settings):
     batch_questions: int = Field(16, ge=1)
     """Questions per batch."""
     limit: int | None = None
-    """Use the first N examples (or generate N, for synthetic sets)."""
+    """Use the first N examples (or generate N); None: all (or 20,000 generated from a graph's facts)."""
     renamed: float = Field(0.0, ge=0, le=1)
     """Augmentation: copies with person names replaced, as a share of the set (in addition to the limit)."""
     choices: int = Field(0, ge=0, le=10)
@@ -261,7 +264,7 @@ class MixedBatches(Batches):
         self.collator, self.teacher = collator, teacher
         self.seed = seed
         weights = np.array([part.settings.weight for part in parts])
-        draw = np.random.default_rng([seed, 0x6D6978])
+        draw = np.random.default_rng([seed, 0x6D6978])  # "mix" in ASCII: a stream of its own
         self._which = draw.choice(len(parts), size=SCHEDULED_STEPS, p=weights / weights.sum()).astype(
             np.int16
         )
@@ -277,11 +280,12 @@ class MixedBatches(Batches):
         """The batch of a step with gold answers; a `TaughtBatch` if there is a teacher."""
         number = int(self._which[step % SCHEDULED_STEPS])
         part = self.parts[number]
+        # batches of this part in earlier repetitions of the schedule
         lap = int((self._which == number).sum()) * (step // SCHEDULED_STEPS)
         turn = int(self._turn[step % SCHEDULED_STEPS]) + lap
         batches = -(-len(part.examples) // part.settings.batch_questions)
         chosen = self._order(number, turn // batches)[turn % batches]
-        draw = np.random.default_rng([self.seed, step, 0x776F7264])
+        draw = np.random.default_rng([self.seed, step, 0x776F7264])  # "word" in ASCII
         graphs = [
             [paraphrase(graph, self._wordings, draw, self.paraphrased) for graph in part.subgraphs[i]]
             for i in chosen
@@ -300,7 +304,7 @@ class MixedBatches(Batches):
                 for example, graph in zip(examples, graphs, strict=True)
             )
             kept = [pair for pair in made if pair is not None]
-            if kept:
+            if kept:  # else none has enough candidates: all stay open
                 examples, graphs = [example for example, _ in kept], [graph for _, graph in kept]
         collated = self.collator(examples, graphs, with_gold=True)
         if self.teacher is None:
@@ -340,9 +344,10 @@ def of_like_length(
 def _side_by_side(
     order: np.ndarray, together: np.ndarray, lengths: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """An order of rows (R,) with each group at the place of its first row, and lengths (R,) with the maximum of each
-    group."""
+    """The order of rows (R,) with each group of `together` moved to the place of its first row, and as
+    lengths (R,) the maximum of each group."""
     place = np.argsort(order)
+    # a row without a group (-1) is a group of its own
     group = np.where(together < 0, np.arange(len(order)) + together.max() + 1, together)
     first, longest = np.full(group.max() + 1, len(order)), np.zeros(group.max() + 1, lengths.dtype)
     np.minimum.at(first, group, place)
@@ -358,7 +363,7 @@ def _length(example: Example, packed: bool) -> int:
 
 
 def load_examples(settings: DataSettings, graph: KnowledgeGraph | None) -> list[Example]:
-    """The examples of one data set; `graph` may be None for sets that are not generated from its facts."""
+    """The examples of one data set; `graph` is needed only for those in `MADE_OF_FACTS`."""
     found: Iterable[Example]
     if settings.name in MADE_OF_FACTS:
         if graph is None:
@@ -413,12 +418,12 @@ def check_uses(training: Sequence[DataSettings], development: Sequence[DataSetti
 
 
 def data_hashes(mixture: Sequence[DataSettings]) -> dict[str, str]:
-    """Hashes of the questions, texts and graphs of a mixture, which also determine generated questions."""
+    """Hashes of a mixture's questions, texts and graphs; the latter two stand for generated questions."""
     sets = [s for s in mixture if s.name not in MADE_UP]
     texts = [text for settings in mixture for text in settings.texts]
     for settings in mixture:
         if settings.name == "aligned":
-            next(sentences(settings), None)
+            next(sentences(settings), None)  # raises InputError for sets without `texts`
     graphs = dict.fromkeys(settings.graph for settings in mixture if settings.graph != "none")
     return {
         "asked": questions_hash(e for s in sets for e in islice(load_dataset(s.name), s.limit)),
