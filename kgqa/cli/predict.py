@@ -178,10 +178,10 @@ def _checked(output: Output, file: IO[bytes], questions: Sequence[Question], run
     """Number of answers in an existing output; raises InputError if they are not from this run."""
     _check_run(output.name, output.record, run)
     rows: Iterable[Any] = file
-    if output.name.endswith(PARQUET):
+    if _is_parquet(output.name):
         rows = _parquet_rows(file)
     count = sum(1 for _ in _answering(output.name, rows, questions))
-    if 0 < count < len(questions) and (output.file is None or output.name.endswith(PARQUET)):
+    if 0 < count < len(questions) and (output.file is None or _is_parquet(output.name)):
         raise InputError(f"{output.name}: has {count} answers of {len(questions)}; {BEGIN_ANEW}")
     return count
 
@@ -271,7 +271,7 @@ def _bring(output: Output, overwrite: bool) -> None:
             if not overwrite and system.exists(path):
                 raise taken(output.name)
             system.mv(f"{path}.part", path)
-        elif not output.name.endswith(PARQUET):
+        elif not _is_parquet(output.name):
             put_in_place(output.part, output.file, overwrite)
             return
         else:
@@ -290,7 +290,7 @@ def _bring(output: Output, overwrite: bool) -> None:
 def _write(output: Output, out: IO[bytes]) -> None:
     """Write the answers as JSON lines or Parquet; nested parts stay JSON, since their fields vary between questions."""
     with output.part.open("rb") as lines:
-        if not output.name.endswith(PARQUET):
+        if not _is_parquet(output.name):
             shutil.copyfileobj(lines, out)
             return
         import pyarrow
@@ -356,13 +356,22 @@ def read_questions(source: Path | str, strict: bool = True) -> tuple[list[Questi
     return found, faults
 
 
+def _suffix(name: str) -> str:
+    """The suffix of a file or URL, in lower case."""
+    return Path(urlsplit(name).path if "://" in name else name).suffix.lower()
+
+
+def _is_parquet(name: str) -> bool:
+    return _suffix(name) == PARQUET
+
+
 def check_form(name: str, known: Sequence[str]) -> str:
     """The suffix of a file or URL, in lower case.
 
     Raises:
         InputError: neither one of `known` nor Parquet, or Parquet without pyarrow.
     """
-    suffix = Path(urlsplit(name).path if "://" in name else name).suffix.lower()
+    suffix = _suffix(name)
     if suffix == PARQUET:
         if importlib.util.find_spec("pyarrow") is None:
             raise InputError(f"{name}: Parquet needs pyarrow; pip install 'kgqa[cluster]'")
@@ -404,7 +413,7 @@ def _lines(name: str) -> Iterator[bytes]:
         raise InputError(f"{name}: {wrong}; give a file with one question per line")
     try:
         with _opened(name) as file:
-            if not name.endswith(".parquet"):
+            if not _is_parquet(name):
                 yield from iter(lambda: file.readline(MAX_LINE_BYTES + 1), b"")
                 return
             for row in _parquet_rows(file, ASKED):

@@ -146,7 +146,7 @@ def test_parquet_and_addresses_hold_the_answers_of_json_lines(
         {"id": "a", "question": "What did I dig with?", "passage": None, "choices": ["trowel", "excavator"]},
         {"id": "b", "question": "What is a bee?", "passage": "Bees make honey.", "choices": None},
     ]
-    plain, columns = tmp_path / "in.jsonl", tmp_path / "in.parquet"
+    plain, columns = tmp_path / "in.jsonl", tmp_path / "in.PARQUET"
     plain.write_text("".join(json.dumps(row) + "\n" for row in rows))
     parquet.write_table(pyarrow.Table.from_pylist(rows), columns)
     with fsspec.open("memory://asked/in.jsonl", "wb") as file:

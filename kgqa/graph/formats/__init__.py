@@ -133,7 +133,7 @@ def export_store(store: GraphStore, target: Path, form: str = "", overwrite: boo
     """
     writers = {name: row for name, row in all_formats().items() if row.write}
     for name, row in writers.items():
-        if form.lower() == name.lower() or (not form and target.suffix in row.suffixes):
+        if form.lower() == name.lower() or (not form and target.suffix.lower() in row.suffixes):
             with replacing(target, overwrite) as part, part.open("wb") as file:
                 row.write(store, file)  # type: ignore[misc]
             return

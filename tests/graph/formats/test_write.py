@@ -68,6 +68,11 @@ def test_xml(form: str, tmp_path: Path, store: GraphStore) -> None:
     assert graph.number_of_edges() == 7 == len(ids) == len({*ids})
 
 
+def test_a_suffix_in_capitals_is_the_same(tmp_path: Path, store: GraphStore) -> None:
+    export_store(store, tmp_path / "A.TTL")
+    assert "@prefix" in (tmp_path / "A.TTL").read_text()
+
+
 def test_gml(tmp_path: Path, store: GraphStore) -> None:
     export_store(store, tmp_path / "a.gml")
     graph = networkx.read_gml(tmp_path / "a.gml")
