@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from forked import Child
+from support.forked import Child
 
 from kgqa.graph.load import open_graph
 from kgqa.trainer.pretraining import find_objective
@@ -72,12 +72,12 @@ assert graph.edge_count == 2 and len(graph.find(["trowel"])[0]) == 1
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.retrieval.ranking import asked_in_english
 from kgqa.language.detect import question_language
-from kgqa.language.wording import said
+from kgqa.language.wording import answer_phrase
 from kgqa.validation import checked_language
 question = "Con che cosa pianto i fiori?"
 assert question_language(question) == checked_language("it") == "it"
 assert asked_in_english(question, "it") == "with what tool"
-assert said("it", "yes") == "sì" and said("it", "choice") == "chosen"
+assert answer_phrase("it", "yes") == "sì" and answer_phrase("it", "choice") == "chosen"
 (found,) = Linker(imported("garden.ttl")).link_many([question], "it")
 assert [question[m.start : m.end] for m in found] == ["pianto", "fiori"], found
 """,

@@ -165,8 +165,9 @@ def test_tutorials_have_blocks_that_run() -> None:
 
 
 def test_no_other_block_is_code_but_what_installs() -> None:
+    """Diffs are applied by test_extending.py."""
     blocks = [block for found in BLOCKS.values() for block in found]
-    assert {kind for kind, _ in blocks} == {"console", "python", "text", "json", "sh", "toml"}
+    assert {kind for kind, _ in blocks} == {"console", "python", "text", "json", "sh", "toml", "diff"}
     installs = {line.split()[0] for kind, block in blocks if kind == "sh" for line in block.splitlines()}
     assert installs == {"make", "source", "pip", "hf", "podman", "docker"}
     assert all(tomllib.loads(block) for kind, block in blocks if kind == "toml")
@@ -224,6 +225,6 @@ def test_the_site_leads_to_every_page() -> None:
 def test_recipes_and_files_exist() -> None:
     for path in re.findall(
         r"(?:training|graph_data|kgqa|apps)/[\w./-]+\.(?:toml|md|ttl|py|jsonl?|ipynb)",
-        "".join(TEXTS.values()),
+        re.sub(r"^```diff\n.*?^```", "", "".join(TEXTS.values()), flags=re.DOTALL | re.MULTILINE),
     ):
         assert "NAME" in path or (ROOT / path).exists(), path
