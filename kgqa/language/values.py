@@ -215,6 +215,8 @@ def with_unit(text: str, name: str, relation: Relation) -> str:
 
     >>> with_unit("110", '"110"', Relation("", "runtime (minutes)")), with_unit("16", '"16"', Relation("", "price EUR"))
     ('110 minutes', '16 EUR')
+    >>> with_unit("4.5", '"4.5"', Relation("", "strength (% ABV)"))
+    '4.5 %'
     >>> with_unit("Oslo", "ex:Oslo", Relation("r", "height in m")), with_unit("7", '"7"', Relation("r", "floor"))
     ('Oslo', '7')
     """
@@ -230,6 +232,8 @@ def with_unit(text: str, name: str, relation: Relation) -> str:
 
 def _label_unit(label: str) -> str:
     """The unit at the end of a relation's label, "" if there is none; "price per metre" is not in metres."""
+    if (group := _BRACKETED.search(label)) and is_unit(group[1]):
+        return group[1]  # "strength (% ABV)", "rent (euros per month)"
     *before, unit = label.split() or [""]
     unit = unit.strip("()[]")
     if not before or before[-1].lower() == "per" or not is_unit(unit):
@@ -238,6 +242,7 @@ def _label_unit(label: str) -> str:
     return f"{scale} {unit}" if scale.lower() in SCALES else unit
 
 
+_BRACKETED = re.compile(r"\(([^\s()]+) [^()]+\)$")
 _SPELLED = {name for name, (kind, _) in _UNIT.items() if kind != "time" and len(name) > 3}
 _SPELLED |= {"knot", "mile", "feet", "acre", "hectare", "euro", "dollar", "pound"}
 """Written-out units except of time, since "opening day" and "crossing minutes" are no units to strip."""

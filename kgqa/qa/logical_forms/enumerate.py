@@ -635,9 +635,11 @@ class Enumerator:
         for step in self._repeated(base) if counts else ():
             yield from (Filter(op, (step,), (n,), base, True) for n in counts for op in self._comparators(n))
         scales = self.scales(base) if self.asked.values else {}
-        units = {unit for _, unit in scales}
+        units = {unit for path, unit in scales if len(path) == 1}
         for path, unit in scales:
-            fitting = [text for text in self.asked.values if text not in met and _fits(text, unit, units)]
+            # the unit of a value in a node may be another fact of the node
+            own = units if len(path) == 1 else set()
+            fitting = [text for text in self.asked.values if text not in met and _fits(text, unit, own)]
             compared: list[tuple[Comparator, tuple[str, ...]]] = [
                 (op, (text,)) for text in fitting for op in self._comparators(text)
             ]
