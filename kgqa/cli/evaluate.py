@@ -49,7 +49,8 @@ def evaluate_task(
     as_json: AsJson = False,
     language: Language = "auto",
     deletion: Annotated[
-        int, typer.Option(min=0, help="Questions for the deletion test: does the shown path matter most?")
+        int,
+        typer.Option(min=0, help="Number of questions to test: does removing the shown path matter most?"),
     ] = 0,
     calibrate: Annotated[
         bool,

@@ -285,7 +285,7 @@ def import_sources(
     that entity.
 
     Labels are rdfs:label, skos:prefLabel, skos:altLabel and schema:name, or else derived from the IRI.
-    Numbers, dates and short texts become concepts with readable labels. Qualifiers of facts (Wikidata,
+    Literals (numbers, dates, short texts) become concepts with a label. Qualifiers of facts (Wikidata,
     rdf:Statement, RDF 1.2) become facts of both head and tail; the facts of a blank node are attached to the
     node that refers to it.
 
@@ -513,7 +513,7 @@ def path(
 
 @graph_app.command()
 def export(
-    out: Annotated[Path, typer.Option("--out", "-o", help="File; its suffix names the format.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="File; its suffix selects the format.")],
     graph: Named = "everyday",
     form: Annotated[
         str,

@@ -54,8 +54,11 @@ Ablated = Annotated[
     str,
     typer.Option("--ablation", help="Ablation of the subgraph: none, shuffled, no-direct-edges or no-facts."),
 ]
-Recipe = Annotated[Path, typer.Argument(metavar="RECIPE.toml")]
-Overrides = Annotated[list[str] | None, typer.Argument(metavar="KEY=VALUE...")]
+Recipe = Annotated[Path, typer.Argument(metavar="RECIPE.toml", help="Recipe: TOML file with all settings.")]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="KEY=VALUE...", help="Settings to override, such as trainer.max_steps=100."),
+]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Overwrite an existing file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
