@@ -258,7 +258,7 @@ def expressions(
 
 
 def _is_sensible(expression: Expression, step: Operation) -> bool:
-    """Whether an operation takes each quantity once; only in "80 − 80 × 25 %" one meets its own share."""
+    """Whether an operation reuses no quantity, except one combined with a share of it: "80 − 80 × 25 %"."""
     steps, given = expression.steps, len(expression.quantities) - len(expression.steps)
     used = {n for other in steps for n in other[:2]}
     if step.second < given or OPERATORS[step.operator] not in ("+", "-", "r-"):

@@ -148,7 +148,7 @@ class QuestionGroup:
     same_verb: dict[str, list[int]]
     """first word of an event -> heads that begin with it"""
     generic: dict[tuple[int, str], set[int]]
-    """(head, generic verb) -> answers that do it there"""
+    """(head, generic verb) -> tools used like that for the head"""
     pool: list[int]
     """all answers"""
     wording: dict[str, Any]

@@ -741,9 +741,9 @@ class Enumerator:
                 yield from self._beyond(extreme)
 
     def _beyond(self, form: SetForm, ends_here: bool = False) -> Iterator[SetForm]:
-        """One further relation from a set with a single member: "the driver of the fastest van"; from several members
-        only a relation that the question names, or that leads to the class asked for. A second one from there if the
-        question names the first: "where the driver of the fastest van lives"."""
+        """Follow a further relation from a set: any if it has one member ("the driver of the fastest van"),
+        else only those that the question names or that lead to a class it mentions. If the question names the
+        first, follow a second one: "where the driver of the fastest van lives"."""
         reached = self._members(form)
         nameless = len(reached) <= MAX_ONWARD and not any(map(self.facts.label, reached))
         if len(reached) == 1 or nameless:
@@ -792,8 +792,8 @@ def _back(path: Path) -> Path:
 
 
 def _fits(text: str, unit: str, units: Collection[str]) -> bool:
-    """Whether a value in the question can be compared with values of a unit; a missing unit is compatible with any, but
-    "600 euros" are compared with plain numbers only if none of `units` is euros."""
+    """Whether a value in the question can be compared with values of a unit. A value without a unit fits any;
+    "600 euros" fit plain numbers only if none of `units` is euros."""
     limit = compared_value(text)
     if unit == "date":
         return bool(limit.date)
