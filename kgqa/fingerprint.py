@@ -11,8 +11,8 @@ from types import FunctionType, MethodType, ModuleType
 
 
 def fingerprint(*sources: object) -> str:
-    """Hash of the inputs of a cached file: modules by their source and their tables (TOML), packages by all modules in
-    them, functions by their source, files by their content, everything else by its `repr`."""
+    """Hash of the inputs of a cached file: modules by source and TOML table of the same name, packages by all
+    modules and tables in them, functions by source, files by content, all else by `repr`."""
     digest = blake2b(digest_size=12)
     for source in sources:
         if isinstance(source, ModuleType):

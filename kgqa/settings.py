@@ -40,9 +40,9 @@ MULTILINGUAL = "kgqa-multi"
 FACT_ENCODER = "kgqa-facts"
 """The fact encoder for dense retrieval."""
 INSTALLED = "kgqa.models"
-"""Entry points of packages that bring a model: its name, and the package whose folder holds it."""
+"""Entry point group in which packages register a model: its name, and the package whose folder holds it."""
 CURVES = ROOT / "training" / "curves.json"
-"""Curves of the shipped encoders' pretraining."""
+"""Learning curves of the shipped encoders' pretraining."""
 PARTS = ROOT / "training" / "parts.json"
 """Measured contribution of each part of the released reader."""
 APP = ROOT / "apps" / "main.py"
@@ -145,7 +145,7 @@ def replacing(path: Path, overwrite: bool = True) -> Iterator[Path]:
 
 @contextmanager
 def _beside(target: Path) -> Iterator[Path]:
-    """A new hidden file, locked while this process lives; files without a lock are leftovers of killed processes."""
+    """A new hidden file, locked while this process lives; unlocked leftovers of killed ones are deleted."""
     name = f".{target.name[:40]}."
     for left in target.parent.glob(f"{glob.escape(name)}????????.part"):
         with suppress(OSError, ImportError), left.open("rb") as file:
@@ -172,7 +172,7 @@ def _new_file(folder: Path, name: str) -> tuple[Path, int | None]:
         except ImportError:  # Windows cannot rename open files
             os.close(handle)
             return part, None
-        # else another process has removed it as a leftover before it was locked
+        # no link left: another process has removed it as a leftover before it was locked
         if os.fstat(handle).st_nlink:
             return part, handle
         os.close(handle)

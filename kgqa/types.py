@@ -48,7 +48,7 @@ def printable(text: str) -> str:
 
 
 def first_line(error: BaseException, most: int = 200) -> str:
-    """The message of an error, cut to one line of at most `most` characters."""
+    """The first line of an error's message, at most `most` characters of it."""
     return (str(error).splitlines() or [type(error).__name__])[0][:most]
 
 
@@ -64,7 +64,7 @@ def report_damage(wrong: str, remedy: str, most: int = 200) -> Iterator[None]:
 
 
 def did_you_mean(name: str, known: Iterable[str], otherwise: str) -> str:
-    """A remedy for a mistyped name: the known one that was probably meant, else another."""
+    """A remedy for a mistyped name: the known one that was probably meant, else `otherwise`."""
     near = difflib.get_close_matches(name, sorted(known), n=1)
     return f"did you mean {near[0]!r}?" if near else otherwise
 
@@ -179,9 +179,10 @@ class Question:
 class Example:
     """A question with its gold answers. Without any gold answer it is unanswerable.
 
-    `choice` is an index into `question.choices`. Any of the `spans` of the passage and of the `concepts` (surface
-    forms) is correct. `yes_no_label` answers a yes/no question; it is `known` if the answer is common knowledge,
-    whatever the passage says. Questions about one passage with the same `same` are paraphrases with the same answer."""
+    `choice` is an index into `question.choices`. Each of the `spans` of the passage and each of the
+    `concepts` (surface forms) is a correct answer. `yes_no_label` answers a yes/no question; it is `known` if
+    the answer is common knowledge, whatever the passage says. Questions about one passage with the same
+    `same` are paraphrases with the same answer."""
 
     question: Question
     choice: int | None = None
@@ -301,7 +302,7 @@ class KnowledgeGraph(Protocol):
         entities that have labels in it are found by these only (ignored by a remote graph)."""
 
     def find_parts(self, words: Sequence[str]) -> list[Ints]:
-        """Entities whose name contains each word (lower case); none if there are many, or for a remote graph."""
+        """For each lower-case word, entities with it in their name; none if many, or for a remote graph."""
 
     def neighbours(self, entities: Ints, limit: int | None = None) -> Edges:
         """Facts with one of `entities` as head or tail, each once; `limit` per entity and direction, heaviest first."""
@@ -352,7 +353,7 @@ class Subgraph:
     relations: tuple[Relation, ...] = ()  # the table that edges[:, 1] points into
     links: tuple[Link, ...] = ()  # mentions aligned to nodes
     near: Floats = field(default_factory=lambda: np.zeros(0, dtype=np.float32))
-    """(E,) cosine similarity to the question (dense retrieval), 0 if not found; (0,) without dense retrieval."""
+    """(E,) cosine similarity to the question, 0 for facts not found by dense retrieval; (0,) without it."""
 
     def only(self, facts: NDArray[np.integer] | NDArray[np.bool_]) -> Subgraph:
         """The same concepts with a subset of the facts: rows, or a mask (E,)."""
@@ -389,8 +390,8 @@ class EvidencePath:
 
 @dataclass(frozen=True, slots=True)
 class Interpretation:
-    """An interpretation of the question as a logical form: verbalized, its result, as an s-expression, its
-    probability."""
+    """How the question was interpreted: a logical form (an s-expression) or a calculation, its verbalization,
+    result and probability."""
 
     phrase: str
     result: str
@@ -415,7 +416,7 @@ class Evidence:
     query: str = ""
     """SPARQL query, if the answer was computed by a logical form or is stated by facts."""
     interpretation: Interpretation | None = None
-    """Interpretation of the question, if a logical form answers it."""
+    """Interpretation of the question, if a logical form, calculation or comparison answers it."""
     other_interpretations: tuple[Interpretation, ...] = ()
     """The next most probable interpretations with other results."""
     near: Interpretation | None = None
@@ -482,8 +483,8 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer with runners-up and evidence. `text` is None for `Source.NONE`; for an answer with several items
-    (`items`), it lists all of them. `none` is the probability that there is no answer.
+    """An answer with runners-up and evidence. `text` is None for `Source.NONE`, and lists all `items` if
+    there are several. `none` is the probability that the question is unanswerable.
 
     Example: `print(answer.text, answer.source, answer.confidence)`
     """

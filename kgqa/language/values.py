@@ -55,7 +55,8 @@ _IN_WORDS = re.compile(rf"(?:(\d{{1,2}}) ({_MONTH})|({_MONTH}) (\d{{1,2}}),) (\d
 
 
 class Value(NamedTuple):
-    """A sortable amount; comparable among the same `unit`: "date", "time", a dimension, or "" for plain numbers."""
+    """An amount, comparable with those of the same `unit`: "date", "time of day", a dimension ("mass",
+    "time"), another unit ("kroner"), or "" for plain numbers."""
 
     amount: float
     unit: str
@@ -63,7 +64,7 @@ class Value(NamedTuple):
 
 @lru_cache(maxsize=50_000)
 def value_of(name: str) -> Value | None:
-    """The value of a concept's name; None for text, a boolean or any concept that is no value.
+    """The value of a concept's name; None if it is no number, date or time.
 
     >>> value_of('"1 January 1900"') == value_of('"1900-01-01"^^<http://www.w3.org/2001/XMLSchema#date>')
     True
@@ -198,7 +199,7 @@ def is_date(name: str, value: Value) -> bool:
 
 
 def is_count(name: str) -> bool:
-    """Whether a concept's name is a number, with or without a unit, but no date, time or price.
+    """Whether a concept's name begins with a number (unlike "£25"), and is no date or time of day.
 
     >>> is_count('"134"^^<http://www.w3.org/2001/XMLSchema#integer>'), is_count('"600 mg"'), is_count('"£25"')
     (True, True, False)
@@ -283,12 +284,13 @@ _MEASURES = {
 
 
 class Wanted(NamedTuple):
-    """What kind of value a question asks for: "date", an amount (by its adjective or verb), "thing" for none, or ""."""
+    """The kind of value that a question asks for: "date", the adjective or verb of an amount ("long",
+    "weigh"), "thing" if it asks for an entity, "" if that is open."""
 
     kind: str = ""
 
     def fits(self, name: str) -> float:
-        """1 for a name of what is asked for, -1 for another, 0 where the question does not say.
+        """1 if a name is a value of the kind asked for, -1 if it cannot be the answer, 0 if that is open.
 
         >>> value_asked("How heavy is it?").fits('"2 kg"'), value_asked("How heavy is it?").fits('"3 m"')
         (1.0, -1.0)
@@ -312,7 +314,7 @@ class Wanted(NamedTuple):
 
 
 def value_asked(question: str) -> Wanted:
-    """What kind of value a question asks for.
+    """The kind of value that a question asks for.
 
     >>> [value_asked(text).kind for text in ("When was it built?", "How long is it?", "Who built it?", "What is it?")]
     ['date', 'long', 'thing', '']

@@ -29,9 +29,9 @@ LEAST = 1e-9
 def consistency(scores: Scores, batch: QABatch) -> tuple[Tensor, int]:
     """Symmetric KL divergence () between the predictions for paraphrases of one question, and the number of pairs.
 
-    R-Drop's loss (Liang et al., 2021, section 2.1) with another wording instead of another dropout mask. Each
-    question is compared with its next paraphrase in the batch: classes of the answer-type classifier, start and end
-    of spans over the tokens of a passage in a single row, and concepts by label, among those that both have.
+    R-Drop's loss (Liang et al., 2021, section 2.1) with a paraphrase instead of a second dropout mask. Each
+    question is compared with its next paraphrase in the batch: answer types; if both have a single row, span
+    starts and ends over the passage's tokens, and the concepts that both have, by label.
     """
     total, pairs = scores.answer_type.sum() * 0.0, _pairs(batch)
     for first, second in pairs:
@@ -92,8 +92,8 @@ PAIRS = "consistency"
 class QA(Objective):
     """Sum of the heads' losses (span, choice, concept, answer type), each over the questions with such an answer.
 
-    The batch is a `QABatch` with gold. MLM and RTD train only the encoder. `save` comes from the trainer, which has
-    tokenizer and recipe. `consistency` is the weight of the divergence between paraphrases of one question.
+    The batch is a `QABatch` with gold. Unlike MLM and RTD, this trains the whole reader. `save` comes from
+    the trainer, which has tokenizer and recipe. `consistency` is the weight of the loss over paraphrases.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class QA(Objective):
         return self.reader.encoder
 
     def forward(self, batch: QABatch) -> Loss:
-        """Loss of a batch: the mean over its questions; consistency is the mean over pairs of paraphrases."""
+        """Loss of a batch: the mean over questions, plus consistency, the mean over pairs of paraphrases."""
         scores = self.reader(batch)
         loss = self.reader.loss_of(scores, batch)
         if not self.consistency:
@@ -228,7 +228,7 @@ class FactBatch(Movable):
 
     @property
     def input_ids(self) -> Tensor:
-        """All tokens, concatenated."""
+        """Placeholder of the size of all tokens, for counting them; its values are undefined."""
         rows = (self.questions.input_ids.flatten(), self.facts.input_ids.flatten())
         return rows[0].new_empty(sum(len(row) for row in rows))
 
@@ -237,7 +237,7 @@ class Contrastive(Objective):
     """InfoNCE over the facts of a batch (Karpukhin et al., 2020, section 3.2): -log of the positive's share of
     exp(cosine / temperature); questions and facts share one encoder.
 
-    The batch is a `FactBatch`. QA trains the reader that uses the retrieved facts.
+    The batch is a `FactBatch`. The reader that uses the retrieved facts is trained by `QA`.
     """
 
     def __init__(
@@ -348,7 +348,7 @@ class SiFT(Objective):
         return (delta + self.step * gradient / size).detach()
 
     def _perturb(self, _module: nn.Module, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...] | None:
-        # labels of concepts use the same embedding, but are not perturbed
+        # the labels of concepts pass through the same module, but are not perturbed
         if self.delta is None or inputs[0].shape != self.delta.shape:
             return None
         vectors = inputs[0]

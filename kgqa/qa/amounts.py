@@ -84,7 +84,7 @@ class AmountCalibration(BaseModel):
 
 
 class Sum(NamedTuple):
-    """A question with its passage, as input of the arithmetic head."""
+    """A question with its passage, as input for the arithmetic head."""
 
     ids: list[int]
     passage_at: int
@@ -258,7 +258,7 @@ def expressions(
 
 
 def _is_sensible(expression: Expression, step: Operation) -> bool:
-    """Whether an operation takes each quantity once; only "80 − 80 × 25 %" takes one again, from its own product."""
+    """Whether an operation reuses no quantity, except one combined with a share of it: "80 − 80 × 25 %"."""
     steps, given = expression.steps, len(expression.quantities) - len(expression.steps)
     used = {n for other in steps for n in other[:2]}
     if step.second < given or OPERATORS[step.operator] not in ("+", "-", "r-"):
@@ -303,7 +303,7 @@ def formula(expression: Expression) -> str:
 
 
 def compute_amounts(states: QAStates, reader: LoadedReader) -> QAStates:
-    """Compute the answers that have to be computed, for a reader with an arithmetic head.
+    """Compute the answers that have to be computed, if the reader has an arithmetic head.
 
     Raises:
         InputError: the reader's card is damaged.

@@ -1,8 +1,8 @@
 """The compare step: which of several things is older, cheaper or earlier, by the values that the passage states.
 
-A question is decomposed into one for each thing (Min et al., 2019): which value does the passage state for it? That is
-the value in the clause that names the thing; the values are compared exactly. Comparisons that the passage itself
-states ("A is older than B") are chained transitively.
+A question is decomposed into one for each thing (Min et al., 2019): which value does the passage state for
+it? Its answer is the value in the clause that names the thing; the values are compared exactly. Comparisons
+that the passage itself states ("A is older than B") are chained transitively.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Comparison(NamedTuple):
     is_owner: bool = False
     """Whether the question asks "whose"."""
     among: int = 0
-    """Number of things compared; 0 if the question does not state it."""
+    """Number of things compared: 2 for a comparative unless stated; 0 if unknown."""
 
     def has(self, kind: str) -> bool:
         """Whether quantities of a kind are compared."""
@@ -283,7 +283,7 @@ def _ordered(clauses: Sequence[Clause], scale: Scale) -> PartialOrder:
 
 
 def _of(passage: str, at: int) -> str:
-    """What the amount that ends there is one of: " honey" of "two pounds of honey"."""
+    """What an amount that ends at `at` is of, after a space: " honey" in "two pounds of honey"."""
     found = _OF.match(passage, at)
     return f" {found[1]}" if found else ""
 
@@ -293,7 +293,7 @@ def _is_bare(quantity: Quantity) -> bool:
 
 
 def _is_difference(passage: str, at: int) -> bool:
-    """Whether the amount that ends there is a difference: "two years older"."""
+    """Whether the amount that ends at `at` is a difference: "two years older"."""
     after = _DIFFERENCE.match(passage, at)
     return after is not None and scale_of(after[1])[0] is not None
 
@@ -439,8 +439,8 @@ def _compared(state: QAState) -> QAState:
 def compared(question: str, passage: str, spans: Sequence[Candidate] = ()) -> ComparedAnswer | None:
     """The answer to a comparison; None if the question is not one, or the passage does not state the order.
 
-    `spans` are the reader's candidates, best first. If the question does not name the things, the answer is taken from
-    them.
+    `spans` are the reader's candidates, best first. If the question does not name the things, the answer is
+    the first of them in the decisive clause, else the clause's subject.
 
     >>> compared("Is Rik older than Ada?", "Ada was born in 1985 and Rik in 1990.")
     ComparedAnswer(text='no', span=Span(start=0, end=37), reason='1990 > 1985')

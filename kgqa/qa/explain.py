@@ -177,15 +177,15 @@ class Scoring(NamedTuple):
 def attribute(states: QAStates, scoring: Scoring) -> QAStates:
     """Leave-one-out attribution of evidence paths: how far the answer's log-odds drop without the facts of a path.
 
-    The first path tested whose removal lowers them is ranked first. Paths are tested by their probability of
-    being a reason; those shared with the runner-up get a penalty.
+    The first path whose removal lowers them is ranked first. Paths are tested in order of their probability
+    of being a reason; those shared with the runner-up get a penalty.
     """
     return tuple(_attributed(state, scoring) for state in states)
 
 
 def _attributed(state: QAState, scoring: Scoring) -> QAState:
     """Leave out one path, then the next, then all of them, until the answer's log-odds drop or the budget of
-    `MAX_CHARACTERS` is spent. The order is kept for questions that are too long for a single test."""
+    `MAX_CHARACTERS` is spent. Questions that are too long for a single test keep their order of paths."""
     if state.candidates and state.candidates[0].text in (YES, NO):
         return state  # the fact that states it is its evidence; without one it has none
     question, evidence = state.question, _reranked(state, scoring.retriever)
@@ -211,8 +211,8 @@ def _attributed(state: QAState, scoring: Scoring) -> QAState:
 
 
 def _reranked(state: QAState, retriever: Retriever) -> Evidence:
-    """The evidence with its paths ranked again, with the features of the fact encoder. `explain` leaves the
-    encoder out to keep batches fast."""
+    """The evidence with its paths ranked again with the fact encoder's features, which `explain` leaves out
+    to keep batches fast."""
     evidence, encoder = state.evidence, retriever.encoder
     is_ranked = evidence.query or not (evidence.paths or evidence.attribution == 0.0)
     if encoder is None or is_ranked or state.candidates[0].source is Source.PASSAGE:
@@ -226,7 +226,7 @@ def _reranked(state: QAState, retriever: Retriever) -> Evidence:
 
 def _discriminates(path: EvidencePath, state: QAState) -> bool:
     """Whether a path discriminates between the answer and the runner-up. If a fact relates the two (camera,
-    tripod), all paths do but those over the runner-up itself."""
+    tripod), all paths do except those through the runner-up itself."""
     graph, best = state.evidence.subgraph, state.candidates[0]
     kin = {*graph.edges[touches_answer(best, graph)][:, ::2].flat}
     return not any(

@@ -1,9 +1,9 @@
-"""Questions in other languages in English words: for retrieval over the English facts of the everyday graph, for the
-English reader, and for logical forms over a graph of one's own.
+"""Gloss questions in other languages in English: for retrieval over the English facts of the everyday graph,
+for the English reader, and for logical forms over custom graphs.
 
-A gloss is word for word, in English order: names and labels of concepts as the graph has them in English, other words
-by the tables of `kgqa/language/wordings`. It is poor English, but retrieval and the English reader understand most of
-it, and both readers together (the gloss step) are better than either.
+A gloss is a word-for-word translation in English order: concepts by their English labels in the graph, other
+words by the tables of `kgqa/language/dictionaries`. It is poor English, but retrieval and the English reader
+understand most of it, and both readers together (the gloss step) are better than either.
 """
 
 from __future__ import annotations
@@ -42,13 +42,14 @@ from kgqa.types import (
 )
 
 LONGEST = 300
-"""Maximum length of a passage that is glossed, in characters; of KorQuAD's, longer ones, fewer are read right so."""
+"""Maximum length of a glossed question or passage, in characters: on longer ones (KorQuAD) a gloss does
+harm."""
 MAX_SENSES = 3
 LONGEST_NAME = 30
 SURE_NAME = 3
 _WORDS = re.compile(r"[^\W\d_]+")
 _LEAST = 0.01
-"""Probability of a concept that only the other reader has, chosen on questions in four languages."""
+"""Minimum probability of a concept under either reader, chosen on questions in four languages."""
 _CLOSE = frozenset((*".,;:!?", "'s"))
 
 
@@ -59,8 +60,8 @@ def gloss(
     language: Callable[[Question], str],
     share: float,
 ) -> QAStates:
-    """Average the scores of answer types and concepts of each open question over an open-world graph with those of its
-    gloss (weight `share`), which `reading` reads with the English reader over a subgraph of its own."""
+    """For open questions over an open-world graph, average the scores of answer types and concepts with those
+    of the gloss (weight `share`), which `reading` computes with the English reader over its own subgraph."""
     wanted = {
         n: state.english
         for n, state in enumerate(states)
@@ -76,14 +77,14 @@ def gloss(
 
 
 class Gloss(NamedTuple):
-    """A question in English words, with the words of each of its parts."""
+    """The gloss of a question, with its words aligned to the original."""
 
     question: Question
     parts: dict[NodeRole, list[tuple[int, Word]]]
-    """Where each word of the English question and passage begins, and its place in the text."""
+    """For question and passage: where each English word begins, and the word with its original span."""
 
     def link(self, found: Link) -> Link:
-        """A mention in the English text as one of the text that it is made of."""
+        """A mention in the gloss, mapped to the original text."""
         starts = [start for start, _ in self.parts[found.part]]
         first, last = bisect_left(starts, found.start + 1) - 1, bisect_left(starts, found.end)
         own = [word for _, word in self.parts[found.part][max(first, 0) : last] if word.end]
@@ -91,15 +92,15 @@ class Gloss(NamedTuple):
         return replace(found, start=start, end=end)
 
     def own(self, subgraph: Subgraph, graph: KnowledgeGraph, language: str) -> Subgraph:
-        """The subgraph of the English question for the question itself: its labels and mentions in a language."""
+        """The gloss's subgraph for the original question: labels in its language, mentions in its text."""
         links = tuple(link for link in map(self.link, subgraph.links) if link.end)
         labels = labels_in(graph, subgraph.nodes, subgraph.labels, language)
         return replace(subgraph, links=links, labels=tuple(labels))
 
 
 def glossed(question: Question, linker: Linker, language: str) -> Gloss | None:
-    """An open question with a short passage or none in English words, by the words of everyday life; None for others,
-    and in languages without such words."""
+    """The gloss of an open question with a short passage or none, by the everyday vocabulary; None for other
+    questions, and in languages without such a vocabulary."""
     own = everyday_vocabulary(language)
     is_short = max(len(question.text), len(question.passage_text)) <= LONGEST
     if question.choices or not (own.words and is_short and _is_analysed(language)):
@@ -127,8 +128,8 @@ def _is_analysed(language: str) -> bool:
 
 
 def _phrases(text: str, linker: Linker, language: str) -> list[Mentioned]:
-    """The mentions of a text whose labels have several words ("pince à linge"), which are one in English, and names of
-    people; in Korean, whose table is small, all mentions."""
+    """Mentions of several words ("pince à linge"), which cannot be glossed word for word, and names of
+    people; in Korean, whose dictionary is small, all mentions."""
     if not text:
         return []
     found = linker.link(text) if language == KOREAN else linker.link_many([text], language)[0]
@@ -156,7 +157,7 @@ def _in_order(
     dictionary: Callable[[str], str],
     asking: bool,
 ) -> list[Word]:
-    """A text in English words and in English order."""
+    """The gloss of a text."""
     small = english_words(language)
     if language in LEMMATIZED:
         return head_initial.in_english_order(text, mentions, language, small, own, dictionary, asking)
@@ -170,13 +171,13 @@ def _in_order(
 
 
 def is_glossed(language: str) -> bool:
-    """Whether a language has the words that `question_in_english` needs."""
+    """Whether a language has the dictionary that `question_in_english` needs."""
     return language != ENGLISH and bool(vocabulary(language).words) and bool(english_words(language))
 
 
 def question_in_english(question: Question, linker: Linker, language: str) -> Question:
-    """A question in another language in English words, for a reader of English alone over a graph of one's own: names
-    stay as they are written, and other words are those of relations. Passage and choices are not changed.
+    """Gloss a question for an English-only reader over a custom graph: mentions by the labels of their
+    entities, other words by the dictionaries. Passage and choices are not changed.
 
     Raises:
         InputError: the question is Korean and the extra `ko` is not installed.
@@ -195,7 +196,7 @@ def question_in_english(question: Question, linker: Linker, language: str) -> Qu
     of_relations = _words_of(tuple(relation.label for relation in linker.graph.relations), language)
 
     def dictionary(word: str) -> str:
-        """The English of a word that the everyday graph knows, if no relation is called so."""
+        """The English of a word by the everyday graph; "" for a word of a relation's label."""
         forms = bases(word.lower(), language)
         return "" if not of_relations.isdisjoint(forms) else _everyday(forms, language)
 
@@ -214,7 +215,7 @@ def _words_of(labels: tuple[str, ...], language: str) -> frozenset[str]:
 
 
 def _named(text: str, graph: KnowledgeGraph) -> dict[tuple[int, int], Sequence[int]]:
-    """The names of a graph in a text without blanks; short ones only where its words begin and end."""
+    """Spans of entity labels in a text without spaces; short ones only at word boundaries."""
     words = japanese_words(text)
     starts, ends = {word.start for word in words}, {word.end for word in words}
     spans = [
@@ -231,7 +232,7 @@ def _named(text: str, graph: KnowledgeGraph) -> dict[tuple[int, int], Sequence[i
     }
 
 
-@cache  # to open it hashes its file
+@cache  # opening it hashes its file
 def _everyday_graph() -> KnowledgeGraph | None:
     try:
         return open_graph("everyday")
@@ -252,8 +253,8 @@ def _everyday(forms: tuple[str, ...], language: str) -> str:
 
 
 def _whole(mentions: Sequence[Mentioned], text: str) -> list[Mentioned]:
-    """The mentions with words of their labels before them, and two with one label as one: "Le Jardin de Rose" may be
-    found by "Jardin" and "Rose"."""
+    """Extend mentions by the first word of their label if it precedes them, and merge neighbours with the
+    same label: "Le Jardin de Rose" may be found as "Jardin" and "Rose"."""
     whole: list[Mentioned] = []
     for mention in mentions:
         if (
@@ -284,8 +285,8 @@ def labels_in(
 
 
 def answered_in(answer: Answer, graph: KnowledgeGraph, language: str) -> Answer:
-    """The answer to a glossed question with labels of its concepts and dates in a language; its evidence keeps the
-    labels that were read."""
+    """The answer to a glossed question, with labels of concepts and dates in a language; the evidence keeps
+    the labels that the reader saw."""
 
     def said(found: Sequence[Any]) -> tuple[Any, ...]:
         texts = labels_in(graph, [one.concept for one in found], [one.text for one in found], language)
@@ -322,15 +323,15 @@ def _apart(spans: Iterable[tuple[int, int]], length: int) -> list[tuple[int, int
 
 
 def _read_by_both(state: QAState, english: HeadScores, subgraph: Subgraph, share: float) -> QAState:
-    """A question with weighted geometric means of both readers' probabilities of concepts and answer types. `subgraph`,
-    which the English reader read, replaces the state's own if only it has the best concept."""
+    """A state with the weighted geometric means of both readers' probabilities of concepts and answer types.
+    `subgraph`, that of the gloss, replaces the state's own if only it has the best concept."""
     own = state.scores
     first, second = ({c.concept: c for c in scores.concepts} for scores in (own, english))
     labels = dict(zip(subgraph.nodes, subgraph.labels, strict=True))
     scores = {
         name: max(first[name].score if name in first else 0.0, _LEAST) ** (1 - share)
         * max(second[name].score if name in second else 0.0, _LEAST) ** share
-        - _LEAST  # else the many that neither reader thinks of would share much of the probability
+        - _LEAST  # so that the many concepts improbable for both readers get no probability
         for name in first | second
     }
     total = sum(scores.values()) or 1.0

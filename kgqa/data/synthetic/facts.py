@@ -41,7 +41,7 @@ class Facts:
         edges = graph.neighbours(np.arange(graph.entity_count, dtype=np.int32))
         ids, rows = np.unique(np.concatenate([edges.head, edges.tail]), return_inverse=True)
         self.ids: Ints = ids.astype(np.int32)
-        """The entities that the concepts are numbered by."""
+        """Entity id of each concept; a concept is an index into it."""
         self.labels = graph.labels(self.ids)
         self.texts = [_SENSE.sub("", label).replace("_", " ") for label in self.labels]
         names = [relation_key(relation.name) for relation in graph.relations]
@@ -69,7 +69,7 @@ class Facts:
         return self._verbs[concept]
 
     def kinds(self, concept: int) -> set[str]:
-        """The concept and its hypernyms over up to four IsA steps."""
+        """Texts of the concept and of its hypernyms over up to four IsA steps."""
         found, layer = {concept}, {concept}
         for _ in range(4):
             layer = {kind for member in layer for kind in self.tails(member, "IsA")} - found
@@ -89,7 +89,7 @@ class Facts:
         )
 
     def is_tool(self, concept: int) -> bool:
-        """Whether something that is used for an event can be its instrument: no place, time or person."""
+        """Whether a concept that is used for an event can be its instrument: no place, time or person."""
         if self.tails(concept, "~HasInstrument"):
             return True
         stays = len(self.tails(concept, "~AtLocation")) > 2 or self.tails(concept, "~HasTime")
@@ -138,7 +138,7 @@ class QuestionGroup:
     name: str
     heads: list[int]
     weights: list[float]
-    """cumulative probability of the heads; those with common answers have less"""
+    """cumulative sampling weights of the heads; heads with common answers weigh less"""
     answers: dict[int, dict[int, float]]
     """head -> accepted answers with weights"""
     by_verb: dict[str, list[int]]
@@ -148,7 +148,7 @@ class QuestionGroup:
     same_verb: dict[str, list[int]]
     """first word of an event -> heads that begin with it"""
     generic: dict[tuple[int, str], set[int]]
-    """(head, generic verb) -> answers that do it there"""
+    """(head, generic verb) -> tools used like that for the head"""
     pool: list[int]
     """all answers"""
     wording: dict[str, Any]
@@ -156,7 +156,7 @@ class QuestionGroup:
 
 
 def read_templates() -> dict[str, Any]:
-    """Scenes, fillers, and for each group its questions by tense (templates.toml)."""
+    """Scenes and fillers, and the questions of each group by tense (templates.toml)."""
     return tomllib.loads(Path(__file__).with_name("templates.toml").read_text(encoding="utf-8"))
 
 

@@ -47,7 +47,7 @@ def read_endpoint(
 
 
 def is_small(endpoint: Endpoint) -> bool:
-    """Whether an endpoint holds at most `SMALL` statements, by a query that need not count them all."""
+    """Whether an endpoint holds at most `SMALL` statements, by a query that does not count them all."""
     pattern = _DEFAULT if endpoint.graphs else _EVERYWHERE
     return not endpoint.select(f"SELECT ?s WHERE {{ {pattern} }} LIMIT 1 OFFSET {SMALL}")
 
@@ -86,7 +86,7 @@ def _quads(endpoint: Endpoint, pattern: str, page: int) -> Iterator[list[Any]]:
 
 
 def _keeps_names(endpoint: Endpoint, pattern: str) -> bool:
-    """Whether blank nodes have the same names in every response. Many endpoints number those of each response anew
+    """Whether blank nodes have the same names in every response. Many endpoints number them anew in each
     (SPARQL 1.1 Query Results JSON Format, section 3.2.2); then `b0` of two pages are two nodes.
     """
     query = f"SELECT DISTINCT ?s WHERE {{ {pattern} FILTER(isBlank(?s)) }} ORDER BY ?s"
@@ -95,7 +95,7 @@ def _keeps_names(endpoint: Endpoint, pattern: str) -> bool:
 
 
 def _parsed(endpoint: Endpoint, rows: list[Any]) -> list[Any]:
-    """Quads of a response; those that reify a statement come first, since annotations refer to it."""
+    """Quads of a response; those with properties of RDF first, so that reifications precede annotations."""
     import pyoxigraph as ox
 
     rows = sorted(rows, key=lambda row: not row["p"]["value"].startswith(RDF))
@@ -115,7 +115,7 @@ _LARGEST, _LARGEST_OF_STRANGERS = 256 << 20, 32 << 20
 _REDIRECTS = 3
 _HEADERS = {
     "Accept": "application/sparql-results+json",
-    "Accept-Encoding": "identity",  # a compressed body could be larger than its bytes
+    "Accept-Encoding": "identity",  # a small compressed body could expand beyond the size limit
     "User-Agent": "kgqa/0.1",
 }
 _TYPES = ("uri", "literal", "typed-literal", "bnode")
@@ -181,9 +181,9 @@ def iri(name: str) -> str | None:
 class Endpoint:
     """A SPARQL 1.1 endpoint at `url`. `requests` counts the requests made.
 
-    `headers` are sent with every request, but not to the target of a redirect. `graphs` are the named graphs that make
-    up the default graph of every query (SPARQL 1.1 Protocol, section 2.1.4). For a URL that is untrusted input, pass a
-    `check` of each request before it is sent, those after a redirect too; responses may then be less large.
+    `headers` are sent with every request, but not to the target of a redirect. `graphs` are the named graphs
+    that make up the default graph of every query (SPARQL 1.1 Protocol, section 2.1.4). For an untrusted URL,
+    pass `check`, called before each request, also after redirects; the size limit of responses is then lower.
 
     Raises:
         InputError: the URL, or the name of a graph, is invalid.
@@ -317,9 +317,9 @@ class Endpoint:
 
 @contextmanager
 def _deadline(seconds: float) -> Iterator[Callable[[str, dict[str, Any]], None]]:
-    """A context in which a request ends in time; it yields the request's trace.
+    """Context that ends a request after some seconds; it yields the trace hook for that request.
 
-    The limits of httpx are on single reads, which a server that sends a byte at a time never exceeds.
+    httpx limits the time of single reads only, which a server that sends a byte at a time never exceeds.
     """
     import httpx2
 

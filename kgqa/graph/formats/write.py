@@ -1,4 +1,4 @@
-"""Graphs for other programs: Turtle, and the formats that networkx writes, for which the graph must fit in memory."""
+"""Export graphs: as Turtle, and in the formats of networkx, for which the graph must fit in memory."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def turtle_term(name: str) -> str:
 
 
 def write_turtle(store: GraphStore, file: IO[bytes]) -> None:
-    """Write a graph as Turtle; weights other than 1 are those of reified statements."""
+    """Write a graph as Turtle; weights other than 1 are written by reification."""
     file.writelines(map(str.encode, _turtle(store)))
 
 
@@ -96,8 +96,8 @@ def _turtle(store: GraphStore) -> Iterator[str]:
 
 
 def to_networkx(store: GraphStore) -> MultiDiGraph:
-    """A store as a networkx graph, as `Subgraph.to_networkx`: nodes by name with `label`, edges by relation with
-    `label` and `weight`."""
+    """A store as a `networkx.MultiDiGraph`: nodes by name with `label`, edges by relation with `label` and
+    `weight`."""
     import networkx
 
     graph = networkx.MultiDiGraph(name=store.name, hash=store.hash)
@@ -126,7 +126,7 @@ def write_gexf(store: GraphStore, file: IO[bytes]) -> None:
 
 
 def write_gml(store: GraphStore, file: IO[bytes]) -> None:
-    """Write a graph as GML, whose own label is the node's name."""
+    """Write a graph as GML, where `label` is a node's name and `title` its label."""
     import networkx
 
     graph = to_networkx(store)

@@ -30,8 +30,8 @@ class ReasonerSettings(BaseModel):
     yes_no: bool = False
     """Whether the answer-type classifier has the classes yes and no."""
     none_per_window: float | None = None
-    """For a passage in several windows, the answer-type classifier uses the window with the largest margin of passage
-    over none; the score of none is raised by this times the log of their number, since a maximum over more windows is
+    """For a passage in n windows, the answer-type classifier uses the window with the largest margin of
+    passage over none, and adds this times log n to the score of none, since a maximum over more windows is
     larger by chance. None: the mean over windows."""
     prior: bool | None = None
     """Whether concept scores start from the retriever's ranking; None: if the reasoner uses the graph."""
@@ -48,11 +48,11 @@ class ReasonerSettings(BaseModel):
 class Reasoner(nn.Module):
     """Base of all reasoners. A subclass implements `forward(layerwise, batch) -> ReasonerOutput`.
 
-    The encoder comes in as an argument and is owned by the reader, so that its parameters have one home.
+    The encoder is an argument, not a submodule: its parameters belong to the reader.
     """
 
     reads_graph = True
-    """Whether it uses the graph around a concept, or its relevance, beyond the label."""
+    """Whether it uses a concept's facts or relevance, not only its label."""
     reads_entities = False
     """Whether it uses entity vectors (`kgqa graph embed`)."""
     decodes_paths = False
@@ -69,7 +69,7 @@ class Reasoner(nn.Module):
 
 
 class TextOnly(Reasoner):
-    """The text-only baseline: the encoder alone, nodes are represented by their labels."""
+    """The text-only baseline: the encoder alone; nodes are represented by their labels."""
 
     reads_graph = False
 

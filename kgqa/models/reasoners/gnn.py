@@ -117,7 +117,7 @@ class Connections(nn.Module):
 class RelationalAttention(nn.Module):
     """One message layer: attention over the incoming edges of each node, conditioned on the question.
 
-    For an edge of kind r and weight w from node j to node i, in each head of size d:
+    For an edge of type r and weight w from node j to node i, in each head of size d:
 
         a_ij = softmax_j( (q_i . (k_j + k_r) + W u_i . k_r) / sqrt(d) + log w )
         h_i  = h_i + W_o sum_j a_ij (v_j + v_r), then h_i = h_i + FFN(LayerNorm(h_i))
@@ -184,7 +184,7 @@ class RelationalAttention(nn.Module):
 
 
 class AttentionPooling(nn.Module):
-    """Attention pooling: the mean of a row's nodes, weighted by the row's text, (B, size).
+    """Attention pooling: the mean of a row's nodes, weighted by attention from the row's text, (B, size).
 
     p = sum_i softmax_i(W_q s . W_k h_i / sqrt(d)) h_i over the row's nodes, s the text's summary.
     """

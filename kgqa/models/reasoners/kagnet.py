@@ -27,13 +27,13 @@ PRUNED = 0.15
 
 
 RelationalPath = tuple[int, tuple[int, ...], tuple[bool, ...], int]
-"""Index of its pair, its edges, whether each is followed from head to tail, its first node."""
+"""A path: index of its pair, its edges, whether each is followed from head to tail, its first node."""
 
 
 class KagNet(Reasoner):
     """GCN on the schema graph, LSTM over each path, and attention over paths and pairs (sections 4.1-4.3).
 
-    With T a pair's states and R_k its k-th path's, s the text's summary:
+    With T a pair's context vector, R_k the vector of its k-th path, and s the text's summary:
 
         alpha_k = softmax_k(T W_1 R_k)      P = sum_k alpha_k R_k
         beta    = softmax over pairs of s W_2 [T ; P]      g = sum over pairs of beta [T ; P]
@@ -65,8 +65,8 @@ class KagNet(Reasoner):
         self.pool_out = nn.Linear(2 * size, self.hidden_size)
 
     def forward(self, layerwise: LayerwiseEncoder, batch: QABatch) -> ReasonerOutput:
-        """The pooled vector is the weighted mean of pairs; answer nodes get that of theirs; attention is beta *
-        alpha."""
+        """The pooled vector is the mean of pairs, weighted by beta; an answer node gets the plain mean of its
+        pairs; a fact's attention is its largest beta * alpha."""
         graph = batch.graph
         hidden = layerwise.encode(batch.tokens)
         summary = layerwise.summary(hidden, batch.tokens)
@@ -113,7 +113,7 @@ class KagNet(Reasoner):
     ) -> Tensor:
         """Last LSTM state of each path, (paths, size); a step is a node, its label, and the relation that leads to it.
 
-        All paths are gathered in one operation: the gradient of each gather has the size of all nodes.
+        All paths are gathered at once, since the gradient of each gather has the size of all node states.
         """
         device, longest = own.device, max(len(steps) for _, steps, _, _ in paths)
         filled = [(*steps, *[-1] * (longest - len(steps))) for _, steps, _, _ in paths]

@@ -172,8 +172,8 @@ class Enumerator:
         return [form for form in dict.fromkeys(found) if self._says_names(form) and form not in stated]
 
     def _bound(self, base: SetForm) -> SetForm:
-        """The members of a set with the numbers that can only belong to one relation, as far as there are some: "the
-        three-room flats"."""
+        """A set filtered by the question's bound numbers (`QuestionMentions.bound`) unless nothing is left:
+        "the three-room flats"."""
         for value, relations in self.asked.bound.items():
             if not self.asked.compared[value]:
                 filters = (Filter("=", (Hop(relation),), (value,), base) for relation in sorted(relations))
@@ -181,7 +181,7 @@ class Enumerator:
         return base
 
     def _has_bound(self, form: Form) -> bool:
-        """Whether a form compares each such number with the values of that relation."""
+        """Whether a form filters by each bound number on one of its relations."""
         filters = [part for part in parts(form) if isinstance(part, Filter)]
         return all(
             any(value in f.values and f.path[-1].relation in relations for f in filters)
@@ -189,8 +189,8 @@ class Enumerator:
         )
 
     def _values(self) -> Iterator[SetForm]:
-        """The values of a relation that the question names, for the members of each of the largest classes: the
-        landlords, if there is no such class."""
+        """The values of a relation that the question names, for the members of each of the largest classes:
+        "the landlords", if that is a relation but no class."""
         asked = {lemma(word) for word, _, _ in words(rest_of(self.asked))}
         nouns = [wording_of(relation.label).noun.lower().split() for relation in self.facts.graph.relations]
         named = {r for r, noun in enumerate(nouns) if noun and asked.issuperset(map(lemma, noun))}
@@ -355,7 +355,7 @@ class Enumerator:
         return two and self._is_said(form.path[-1])  # type: ignore[attr-defined]
 
     def _leads_down(self, form: Join) -> bool:
-        """Whether a set are the narrower classes of another."""
+        """Whether a set consists of the narrower classes of another class."""
         step = form.path[-1]
         return not step.forward and self.facts.is_narrower(step.relation)
 
@@ -421,7 +421,7 @@ class Enumerator:
                     yield Minus(base, filtered)
 
     def _lacking(self, base: SetForm) -> Iterator[Minus]:
-        """Members of a set that lack a relation of others."""
+        """Members of a set without a relation that other members have."""
         for step, having in self._having(base).items():
             if 0 < having < len(self._members(base)):
                 yield Minus(base, Join(_back((step,)), Join((step,), base)))
@@ -442,7 +442,7 @@ class Enumerator:
         return self._counts[base]
 
     def _repeated(self, base: SetForm) -> list[Hop]:
-        """Relations of which some member has several facts; counting any other would give 1 for every member."""
+        """Relations with several facts for some member; counting those of any other would give at most 1."""
         return [
             step for step, having in self._having(base).items() if len(self._hops(base)[step].head) > having
         ]
@@ -496,7 +496,7 @@ class Enumerator:
                 yield Exists(form)
 
     def _could_hold(self, form: SetForm, thing: int) -> bool:
-        """Whether an entity is a member, or shares a class with one, so that the answer no is informative."""
+        """Whether an entity is a member, shares a class with one (so no is informative), or has no class."""
         reached = self._members(form)
         if thing in reached:
             return True
@@ -531,7 +531,7 @@ class Enumerator:
                     yield Difference(path, first, second)
 
     def _bearers_compared(self, texts: Sequence[int]) -> Iterator[Form]:
-        """Comparisons of texts by a value of what bears them: of two tenants by the rents of their flats."""
+        """Superlatives among literals by a value of their entities: tenants by the rents of their flats."""
         owners = [{row.head: row.relation for row in self.facts.of(t) if row.tail == t} for t in texts]
         relations = {relation for own in owners for relation in own.values()}
         literals = all(self.facts.name(text).startswith('"') for text in texts)
@@ -619,7 +619,7 @@ class Enumerator:
         return {key: len(entities) for key, entities in ordered[:MAX_SCALES]}
 
     def _see_nodes(self, leading: dict[int, list[int]], edges: Edges) -> None:
-        """Nameless nodes that point to the members of a set, such as the events that a thing took part in."""
+        """Collect nameless nodes that point to members of a set, such as the events a thing took part in."""
         if any(map(self.facts.is_nameless, edges.head[:MAX_NODES].tolist())):
             for node, entity in zip(edges.head.tolist(), edges.tail.tolist(), strict=True):
                 if self.facts.is_nameless(node):
@@ -627,7 +627,7 @@ class Enumerator:
 
     def _filters(self, base: SetForm) -> Iterator[SetForm]:
         """Filters: members whose value satisfies a comparison with a value in the question, or is true or false."""
-        if any(map(self.facts.is_value, entities(base))):  # the set is already reached from a value
+        if any(map(self.facts.is_value, entities(base))):  # the set is already restricted by a value
             return
         yield from self._truth_filters(base)
         met = {value for part in parts(base) if isinstance(part, Filter) for value in part.values}
@@ -741,9 +741,9 @@ class Enumerator:
                 yield from self._beyond(extreme)
 
     def _beyond(self, form: SetForm, ends_here: bool = False) -> Iterator[SetForm]:
-        """One further relation from a set with a single member: "the driver of the fastest van"; from several members
-        only a relation that the question names, or that leads to the class asked for. A second one from there if the
-        question names the first: "where the driver of the fastest van lives"."""
+        """Follow a further relation from a set: any if it has one member ("the driver of the fastest van"),
+        else only those that the question names or that lead to a class it mentions. If the question names the
+        first, follow a second one: "where the driver of the fastest van lives"."""
         reached = self._members(form)
         nameless = len(reached) <= MAX_ONWARD and not any(map(self.facts.label, reached))
         if len(reached) == 1 or nameless:
@@ -792,8 +792,8 @@ def _back(path: Path) -> Path:
 
 
 def _fits(text: str, unit: str, units: Collection[str]) -> bool:
-    """Whether a value in the question can be compared with values of a unit; a missing unit is compatible with any, but
-    "600 euros" are compared with plain numbers only if none of `units` is euros."""
+    """Whether a value in the question can be compared with values of a unit. A value without a unit fits any;
+    "600 euros" fit plain numbers only if none of `units` is euros."""
     limit = compared_value(text)
     if unit == "date":
         return bool(limit.date)

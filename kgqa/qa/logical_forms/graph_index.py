@@ -245,22 +245,21 @@ class GraphIndex:
         return found
 
     def classes_called(self, word: str) -> tuple[int, ...]:
-        """The classes whose labels of several words end in a noun: radio and podcast episodes for "episodes"."""
+        """The classes with a noun as last word (`_by_noun`): radio and podcast episodes for "episodes"."""
         if word.casefold() in self._relation_words:
             return ()
-        one = lemma(word)  # of "sailings" it is "sailing", of which it is "sail"
+        one = lemma(word)  # of "sailings" the lemma is "sailing", whose lemma is "sail"
         return self._classes_by_noun.get(one) or self._classes_by_noun.get(lemma(one), ())
 
     def classes_like(self, noun: str, synonyms: Collection[str]) -> tuple[int, ...]:
-        """The classes that a noun is another word for, by the last word of their label: movies for "films"; none for a
-        word of a relation."""
+        """The classes whose label ends in a synonym of a noun: movies for "films"; none for relations."""
         if lemma(noun) in map(lemma, self._relation_words):
             return ()
         heads = ((kind, lemma(self._label[kind].split()[-1])) for kind in self.classes if kind in self._label)
         return tuple(kind for kind, head in heads if head in synonyms)[:MAX_NAMED]
 
     def _bearing(self, word: str, text: str) -> set[int]:
-        """Entities with a word, or one that it may be a misspelling of, in one of their labels."""
+        """Entities with a label that contains a word, or a word that it may be a misspelling of."""
         low = word.casefold().removesuffix("'s").removesuffix("’s")
         if low in self._of_word:
             return self._of_word[low]
@@ -276,7 +275,7 @@ class GraphIndex:
         return {entity for known in near for entity in self._of_word[known]}
 
     def _is_head(self, words: Sequence[tuple[str, int, int]], entities: set[int]) -> bool:
-        """Whether "the fern" can only mean one entity (ostrich fern, Fern of Ulm) and is no word of a relation."""
+        """Whether "the fern" can only mean one entity (ostrich fern, Fern of Ulm), and no relation."""
         (before, _, _), *name_words = (word for word in words)
         if before.casefold() != "the" or len(name_words) > 1 or len(entities) > 1:
             return False
@@ -303,7 +302,7 @@ class GraphIndex:
 
 
 def _by_noun(labels: Mapping[int, str]) -> dict[str, tuple[int, ...]]:
-    """Classes by the last word of labels of several words; none by a noun that is the whole label of a class."""
+    """Classes by the last word of their labels, except words that are the whole label of some class."""
     found: dict[str, list[int]] = defaultdict(list)
     for kind, label in labels.items():
         found[noun_of(label)].append(kind)

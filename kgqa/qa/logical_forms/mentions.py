@@ -97,7 +97,7 @@ class QuestionMentions(NamedTuple):
     text: str
     mentions: tuple[QuestionMention, ...]
     values: tuple[str, ...]
-    """Dates, and numbers with their units, as written."""
+    """Dates, times, quoted texts, numbers with units, normalized ("6 pm": "18:00"); the first ordinal."""
     operators: frozenset[str]
     """Rows of `operators.toml` with a word that occurs in the question."""
     rank: int
@@ -107,7 +107,7 @@ class QuestionMentions(NamedTuple):
     compared: Mapping[str, frozenset[Comparator]] = {}
     """The comparators that the words around each value express, if any: "at least 4", "4 or more"."""
     bound: Mapping[str, frozenset[int]] = {}
-    """The relations that a number can only belong to, by its noun: "four rooms", "on the third floor"."""
+    """For a number, the relations named by the noun next to it: "four rooms", "on the third floor"."""
 
 
 class _Operators(NamedTuple):
@@ -129,7 +129,7 @@ class _Operators(NamedTuple):
     synonyms: dict[str, set[str]]
     """Other words for a noun."""
     opposites: dict[str, tuple[int, int]]
-    """Words that exclude each other, by their group and their place in it."""
+    """Group and place of each word; words of one group at different places exclude each other."""
 
 
 @cache
@@ -263,8 +263,8 @@ def question_mentions(
 
 
 def _bound(index: GraphIndex, text: str) -> tuple[str, dict[str, frozenset[int]]]:
-    """A text with the numbers whose noun names a relation with such values in digits, and these relations: "3 floor"
-    for "third floor"."""
+    """A text with those numbers in digits whose noun names a relation with such values ("3 floor" for "third
+    floor"), and for each number these relations."""
     table = _operators()
     ordinals = {"first": "1", **{word: str(rank) for word, rank in table.ranks.items()}}
     found: dict[str, frozenset[int]] = {}
@@ -298,8 +298,8 @@ def are_synonyms(noun: str, label: str) -> bool:
 
 
 def _asked_nouns(text: str, classes: Sequence[QuestionMention] = ()) -> list[tuple[int, int, str]]:
-    """Spans of words that may be the noun that a question asks for, in lower case; a word after the mention of a class
-    is its verb ("which people play").
+    """Spans of words that may be the noun that a question asks for, in lower case; a word after the mention
+    of a class is the verb ("which people play"), so it is left out.
 
     >>> _asked_nouns("Which Irish film is the longest?")
     [(6, 11, 'irish'), (12, 16, 'film')]
@@ -329,7 +329,7 @@ def _only_member(facts: GraphFacts, mention: QuestionMention, text: str) -> Ques
 
 
 def _joined_by_or(text: str, mentions: Sequence[QuestionMention]) -> frozenset[int]:
-    """The entities of mentions that "or" joins, if a question begins as one for yes or no, but not "is there"."""
+    """Entities of mentions joined by "or" if a question begins like a yes/no question, but not "is there"."""
     if not _operators().words["truth"].search(text) or _THERE.search(text):
         return frozenset()
     joined = (pair for pair in pairwise(mentions) if _OR.fullmatch(text, pair[0].end, pair[1].start))
@@ -337,7 +337,7 @@ def _joined_by_or(text: str, mentions: Sequence[QuestionMention]) -> frozenset[i
 
 
 def _other_spellings(text: str) -> list[tuple[int, int, str]]:
-    """Spans of a text that may mean a name of another spelling: of a material, a country, or a month in lower case.
+    """Spans that may mean a label in another form: of a material, a country, or a month in lower case.
 
     >>> _other_spellings("a wooden Irish boat built in may")
     [(2, 8, 'wood'), (29, 32, 'May'), (9, 14, 'Ireland')]
@@ -397,7 +397,7 @@ def has_more_content(asked: QuestionMentions, entities: Sequence[int], relation:
 
 
 def opposed(question: str, relation: str) -> bool:
-    """Whether a relation has a word that excludes one of a question, which has none of its own kind.
+    """Whether a word of a relation and one of a question exclude each other, and neither text has both.
 
     >>> opposed("When is the next service?", "last service"), opposed("Who was born last?", "place of birth")
     (True, False)
@@ -416,7 +416,7 @@ def opposed(question: str, relation: str) -> bool:
 
 @lru_cache(maxsize=10_000)
 def operators_said(label: str) -> frozenset[str]:
-    """The operators that the label of a relation already has, "rank" among them: its values need none of their own.
+    """The operators (and "rank" for an ordinal) that a relation's label expresses, so that a form needs none.
 
     >>> sorted(operators_said("second place")), sorted(operators_said("average depth")), operators_said("owner")
     (['extreme', 'rank'], ['average'], frozenset())
@@ -624,8 +624,8 @@ def _mentioned(linker: Linker, text: str) -> list[QuestionMention]:
 
 
 def _only_begins(facts: GraphFacts, mention: QuestionMention, text: str) -> bool:
-    """Whether the text after a mention continues differently from the labels: "Route 88" is neither Route 7 nor Route
-    12."""
+    """Whether a mention is only the beginning of labels, and the text goes on differently: "Route 88" is
+    neither Route 7 nor Route 12."""
     onward = _NAME_GOES_ON.match(text, mention.end)
     if onward is None:
         return False

@@ -75,7 +75,7 @@ _OTHER = 1.0
 _UNFIT = 4.0
 """Cost of a value whose kind does not match the question word: metres for "when", a date for "how tall"."""
 _OPPOSED = 8.0
-"""Cost of a relation with a word that excludes one of the question: "last" for "next"."""
+"""Cost of a form with a relation whose words exclude one of the question: "last" for "next"."""
 _FEW = 30
 """Number of members of a result that are examined, and of facts of each."""
 _SIMPLE = 0.01
@@ -175,7 +175,7 @@ def _alternative_labels(facts: GraphFacts, asked: QuestionMentions) -> dict[int,
 def _closeness(
     facts: GraphFacts, asked: QuestionMentions, forms: Sequence[Form], similarity: Similarity | None
 ) -> dict[int, tuple[float, float]]:
-    """For each of `_used`: word overlap and cosine similarity with the question without its mentions."""
+    """Word overlap and cosine similarity of each of `_used` with the question without its mentions."""
     relations, rest = facts.graph.relations, rest_of(asked)
     texts = {
         r: f"{relations[r].label} {relations[r].words} {relations[r].inverse}".strip()
@@ -268,7 +268,7 @@ def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
 
 
 def _denoted_class(form: Form) -> Form | None:
-    """The class whose members a form selects: "who" or "which members" need not name it."""
+    """The set from which a form selects: if it is a class, "who" or "which members" need not name it."""
     inner = form
     while isinstance(inner, Filter | Relative | Extreme | Minus):
         inner = inner.left if isinstance(inner, Minus) else inner.source
@@ -288,8 +288,8 @@ def _is_named(
 
 
 def _implied(facts: GraphFacts, asked: QuestionMentions, form: Form, result: Result) -> float:
-    """Refund of the cost of leaving out a class that is implied, since all entities of the result, of an inner set, or
-    the mentioned ones are its instances ("games" if all results are games, "the island Brae")."""
+    """Refund of the cost of leaving out a class that is implied: its instances include the whole result, all
+    of an inner set, or a mentioned entity ("games" if all results are games, "the island Brae")."""
     named, worth = set(entities(form)), 0.0
     for mention in asked.mentions:
         if named.isdisjoint(mention.entities) and all(map(facts.is_class, mention.entities)):
@@ -358,7 +358,7 @@ class FormCalibration(BaseModel):
     """Bias of "no form fits"."""
     temperature: float = Field(1.0, gt=0)
     sharpness: float = Field(1.0, gt=0, le=1)
-    """Factor of the log-odds of reported confidences; a factor below 1 moves them towards 0.5."""
+    """Factor of the log-odds of reported confidences; below 1 it moves them towards 0.5."""
 
     @classmethod
     def of_card(cls, card: Mapping[str, Any]) -> FormCalibration:

@@ -74,7 +74,7 @@ class Verbalizer:
     Args:
         facts: the graph.
         called: alternative labels, as used in the question.
-        classes: whether to speak of classes ("the subclasses of food") or, as most people do, of kinds.
+        classes: whether to say "the subclasses of food" instead of "the kinds of food".
     """
 
     def __init__(
@@ -156,8 +156,7 @@ class Verbalizer:
         return f"whether {subject} is {word.state}{thing_of}"
 
     def with_result(self, form: Form, result: Result) -> str:
-        """The phrase, followed by the first members of its result if that is a set; numbers and yes or no are not
-        shown."""
+        """The phrase, followed by the first members of its result if that is a set of entities or values."""
         noun_phrase = self.phrase(form)
         if not result.is_set or isinstance(form, Entities):
             return noun_phrase
@@ -230,7 +229,7 @@ class Verbalizer:
         for n, step in enumerate(path):
             word, middle = self._wording(step), n < len(path) - 1
             if path[n + 1 : n + 2] == (step,) or (n and not middle and self._is_whole(path, source)):
-                continue  # the member of the membership, the value of the height
+                continue  # neither "the member of the member" nor "the value of the height"
             if said := self._of_class(step, word, noun_phrase):
                 noun_phrase = said
                 continue
@@ -276,8 +275,7 @@ class Verbalizer:
         return noun_phrase
 
     def _of_class(self, step: Hop, word: Wording, noun_phrase: str) -> str:
-        """What an entity is an instance of, or which classes are narrower; "" for relations with a noun of their
-        own."""
+        """The class of an entity, its superclass or its subclasses; "" for relations with their own noun."""
         if word.noun or not self.facts.is_type(step.relation):
             return ""
         if not self.facts.is_narrower(step.relation):

@@ -88,11 +88,11 @@ class ReaderRecipe(Settings):
     graph_dropout: float = Field(0.0, ge=0, le=1)
     """Probability of dropping all facts of a training question's subgraph, so that heads do not rely on them."""
     development: list[DataSettings] = []
-    """Data sets for evaluation during training: each `trainer.evaluate_every_steps`, for `trainer.patience` and
-    `trainer.best_metric`: loss, accuracy, or that of a sort (accuracy_choice, _passage, _knowledge, _yes_no). The
-    best reader is exported."""
+    """Data sets for evaluation every `trainer.evaluate_every_steps`. `trainer.patience` (early stopping) and
+    the choice of the exported reader go by `trainer.best_metric`: loss, accuracy, or accuracy of one kind
+    (accuracy_choice, _passage, _knowledge, _yes_no)."""
     held_out: float = Field(0.0, ge=0, lt=0.5)
-    """Share of each data set (the same passages for every seed) held out for the same purpose."""
+    """Share of each data set (the same passages for every seed) held out and used like `development`."""
     teacher: RecipePath = ""
     """Teacher for distillation: folder or shipped name of a trained reader."""
     temperature: float | None = Field(None, gt=0)
@@ -102,14 +102,14 @@ class ReaderRecipe(Settings):
     sift: float = Field(0.0, ge=0)
     """Weight of virtual adversarial training (He et al., 2021, section 4.3); 0 is none."""
     consistency: float = Field(0.0, ge=0)
-    """Weight of the divergence between wordings of one question (rows of equal `same`), as R-Drop's; 0 is none."""
+    """Weight of the R-Drop-like divergence between paraphrases (examples of equal `same`); 0 is none."""
     question_encoder: RecipePath = ""
-    """Folder of a multilingual encoder with a fact map (`training/fact_map.py`): while training it finds the facts of
-    questions that are not in English, as the finished reader does by its own; input.multilingual only."""
+    """Folder of a multilingual encoder with a fact map (`training/fact_map.py`): in training it retrieves
+    facts for questions not in English, as the trained reader's own encoder will; input.multilingual only."""
     store_subgraphs: bool = True
     """Retrieve all subgraphs before training and store them on disk; else on demand."""
     entities: RecipePath = ""
-    """Folder of entity vectors that `kgqa graph embed` wrote; ERNIE reads them and the reader keeps them."""
+    """Folder of entity vectors (`kgqa graph embed`), for reasoners that use them; stored with the reader."""
     trainer: TrainerSettings = TrainerSettings()
 
     @model_validator(mode="after")
@@ -119,7 +119,7 @@ class ReaderRecipe(Settings):
         return self
 
     def located(self) -> ReaderRecipe:
-        """The same recipe with the environment's variables in its names, for use; the card keeps them as written."""
+        """The recipe with environment variables in its names expanded; the card keeps them as written."""
         return self.model_copy(
             update={
                 "data": [with_expanded_names(settings) for settings in self.data],
@@ -130,7 +130,7 @@ class ReaderRecipe(Settings):
 
 
 def with_expanded_names(settings: DataSettings) -> DataSettings:
-    """A data set's settings with the environment's variables in its names."""
+    """A data set's settings with environment variables in its names expanded."""
     texts = tuple(expanded(text) for text in settings.texts)
     named = {"name": expanded(settings.name), "graph": expanded(settings.graph), "texts": texts}
     return settings.model_copy(update=named)
@@ -178,8 +178,7 @@ def build(recipe: ReaderRecipe) -> tuple[Reader, Tokenizer, Path]:
 
 
 def begin_with(reader: Reader, earlier: Reader) -> None:
-    """Copy the weights of an earlier reader wherever names and shapes match; those of the reasoner only if it is the
-    same.
+    """Copy an earlier reader's heads wherever names and shapes match, and its reasoner if it is the same.
 
     The calibration of the answer-type classifier is not copied, since it does not fit after training.
     """
