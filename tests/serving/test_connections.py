@@ -99,10 +99,10 @@ def test_callers_who_do_not_read_are_cut_and_health_and_ready_are_answered_meanw
 
 
 def test_who_comes_when_all_places_are_taken_gets_one(listener, port) -> None:
+    listener.idle_s = 600.0  # a place is made, and not waited for
     silent = [socket.create_connection(("127.0.0.1", port)) for _ in range(120)]
-    begin = time.monotonic()
-    assert b" 200 " in answered(port, b"/health") and time.monotonic() - begin < 0.9, "before they are cut"
-    assert len(listener.connections()) <= 50
+    assert b" 200 " in answered(port, b"/health")
+    assert 0 < len(listener.connections()) <= 50
     for line in silent:
         line.close()
 
