@@ -43,7 +43,7 @@ SCALES = {
 }  # fmt: skip
 """Words that multiply the number before them."""
 _CLOCK = re.compile(
-    r"([01]?\d|2[0-4])(?::([0-5]\d)(?::[0-5]\d(?:\.\d+)?)?)? ?(?:([ap])\.?m\.?)?", re.IGNORECASE
+    r"([01]?\d|2[0-4])(?::([0-5]\d)(?::([0-5]\d(?:\.\d+)?))?)? ?(?:([ap])\.?m\.?)?", re.IGNORECASE
 )
 """A time of day: "7:15", "9 am"; a number alone is none."""
 _AFTER = re.compile(r"^[^\d]*[+-]?\d[\d,]*(?:\.\d+)?(?:[eE][+-]?\d+)?\s*(.*)$")
@@ -87,10 +87,9 @@ def value_of(name: str) -> Value | None:
         return None
     if kind in DATES or _DATE.fullmatch(text):
         return Value(amount, "date")
-    if kind == "time":
-        return Value(amount, "time of day")
-    if (minutes := minutes_of(text)) is not None:
-        return Value(minutes, "time of day")
+    minutes = minutes_of(text)
+    if kind == "time" or minutes is not None:
+        return Value(amount if minutes is None else minutes, "time of day")
     if seconds(text, datatype) is not None:
         return Value(amount, "time")
     found = _AFTER.match(text)
@@ -113,16 +112,16 @@ def value_of(name: str) -> Value | None:
 def minutes_of(text: str) -> float | None:
     """The minutes since midnight of a time of day; None for other text.
 
-    >>> minutes_of("07:15"), minutes_of("6 pm"), minutes_of("noon"), minutes_of("12"), minutes_of("12:75")
-    (435.0, 1080.0, 720.0, None, None)
+    >>> minutes_of("07:15"), minutes_of("1:02:30"), minutes_of("6 pm"), minutes_of("noon"), minutes_of("12")
+    (435.0, 62.5, 1080.0, 720.0, None)
     """
     if text.lower() in ("noon", "midday", "midnight"):
         return 0.0 if text.lower() == "midnight" else 720.0
     match = _CLOCK.fullmatch(text)
-    if match is None or not (match[2] or match[3]):
+    if match is None or not (match[2] or match[4]):
         return None
-    hour = int(match[1]) % 12 + 12 * (match[3].lower() == "p") if match[3] else int(match[1])
-    return 60.0 * hour + int(match[2] or 0)
+    hour = int(match[1]) % 12 + 12 * (match[4].lower() == "p") if match[4] else int(match[1])
+    return 60.0 * hour + int(match[2] or 0) + float(match[3] or 0) / 60
 
 
 def _parts(name: str) -> tuple[str, str, str]:
@@ -216,8 +215,8 @@ def with_unit(text: str, name: str, relation: Relation) -> str:
 
     >>> with_unit("110", '"110"', Relation("", "runtime (minutes)")), with_unit("16", '"16"', Relation("", "price EUR"))
     ('110 minutes', '16 EUR')
-    >>> with_unit("4.5", '"4.5"', Relation("", "strength (% ABV)"))
-    '4.5 %'
+    >>> [with_unit("8", '"8"', Relation("", label)) for label in ("strength (% ABV)", "fans (millions)")]
+    ['8 %', '8 million']
     >>> with_unit("Oslo", "ex:Oslo", Relation("r", "height in m")), with_unit("7", '"7"', Relation("r", "floor"))
     ('Oslo', '7')
     """
@@ -237,10 +236,13 @@ def _label_unit(label: str) -> str:
         return group[1]  # "strength (% ABV)", "rent (euros per month)"
     *before, unit = label.split() or [""]
     unit = unit.strip("()[]")
-    if not before or before[-1].lower() == "per" or not is_unit(unit):
+    if not before or before[-1].lower() == "per":
         return ""
+    scale = unit.lower().removesuffix("s")
+    if scale in SCALES and (label.endswith(")") or before[-1].lower() == "in"):
+        return scale  # "visitors (thousands)"
     scale = before[-1].strip("([")
-    return f"{scale} {unit}" if scale.lower() in SCALES else unit
+    return (f"{scale} {unit}" if scale.lower() in SCALES else unit) if is_unit(unit) else ""
 
 
 _BRACKETED = re.compile(r"\(([^\s()]+) [^()]+\)$")

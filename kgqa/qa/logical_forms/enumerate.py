@@ -532,16 +532,16 @@ class Enumerator:
 
     def _bearers_compared(self, texts: Sequence[int]) -> Iterator[Form]:
         """Superlatives among literals by a value of their entities: tenants by the rents of their flats."""
-        owners = [{row.head: row.relation for row in self.facts.of(t) if row.tail == t} for t in texts]
-        relations = {relation for own in owners for relation in own.values()}
+        owners = [[(row.head, row.relation) for row in self.facts.of(t) if row.tail == t] for t in texts]
+        relations = {relation for own in owners for _, relation in own}
         literals = all(self.facts.name(text).startswith('"') for text in texts)
         if not literals or len(relations) != 1 or any(len(own) != 1 for own in owners):
             return
-        together = Entities(tuple(head for own in owners for head in own))
+        together, back = Entities(tuple(head for ((head, _),) in owners)), (Hop(*relations),)
         for (path, unit), count in self.scales(together).items():
             if count == len(texts):
-                for largest in self._ends_asked(unit, path, together):
-                    yield Join((Hop(relations.copy().pop()),), Extreme(largest, path, together))
+                ends = self._ends_asked(unit, path, together)
+                yield from (Join(back, Extreme(largest, path, together)) for largest in ends)
 
     def _relatives(self, bases: Iterable[SetForm]) -> Iterator[SetForm]:
         """Members of a set whose value is above or below that of a mentioned entity: "who is younger than Ann"."""

@@ -266,20 +266,21 @@ def _bound(index: GraphIndex, text: str) -> tuple[str, dict[str, frozenset[int]]
     """A text with those numbers in digits whose noun names a relation with such values ("3 floor" for "third
     floor"), and for each number these relations."""
     table = _operators()
+    cardinals = {"one": "1", **table.numbers}
     ordinals = {"first": "1", **{word: str(rank) for word, rank in table.ranks.items()}}
     found: dict[str, frozenset[int]] = {}
 
     def written(match: re.Match[str]) -> str:
         word, noun = (match["word"] or match["behind"]).lower(), match["noun"] or match["before"]
-        number = ordinals.get(word) or table.numbers.get(word) or re.sub(r"\D", "", word)
-        counts = not match["behind"] and word not in ordinals and word in (number, *table.numbers)
+        number = ordinals.get(word) or cardinals.get(word) or re.sub(r"\D", "", word)
+        counts = not match["behind"] and word in (number, *cardinals)
         relations = index.numbered(noun, number, counts)
         if not relations:
             return match[0]
         found[number] = found.get(number, frozenset()) | frozenset(relations)
         return f"{number} {noun}"
 
-    words = "|".join((*ordinals, *table.numbers))
+    words = "|".join((*ordinals, *cardinals))
     number_and_noun = (
         rf"\b(?P<word>\d{{1,3}}(?:st|nd|rd|th)?|{words})[ -](?P<noun>[^\W\d_]{{3,}})"
         r"|\b(?P<before>[^\W\d_]{3,}) (?P<behind>\d{1,3})\b"

@@ -369,7 +369,7 @@ class Verbalizer:
             return f"whose {self.property(form.path, form.source)} is {compared}"
         if word.verb and not word.state:
             return f"that {word.verb_of_many} {compared}"
-        state = word.undated if compared.split()[0] in _DATE_OPS.values() else word.state
+        state = word.undated if compared.split()[0] in ("after", "before", "in", "at") else word.state
         return f"whose {word.subject} is {state} {compared}" if word.subject else f"{state} {compared}"
 
     def _lacking(self, step: Hop, others: SetForm) -> str:
@@ -421,7 +421,7 @@ class Verbalizer:
             return f"a text with {form.values[0]}"
         value = form.values[0]
         if _is_clock(f'"{value}"'):
-            return f"{'at' if form.op == '=' else _DATE_OPS[form.op].removeprefix('in or ')} {value}"
+            return f"{_DATE_OPS[form.op].replace('in', 'at')} {value}"
         dated = bool(compared_value(value).date) and self.is_date(form.path, form.source)
         return f"{(_DATE_OPS if dated else _OPS)[form.op]} {value}"
 

@@ -269,7 +269,7 @@ FLATS = """
   :balcony false ; :tenant "Ida Moor" ;
   :leaves "14:30" ;
   :seen "2022-03-01"^^<http://www.w3.org/2001/XMLSchema#date> .
-:c a :Flat ; rdfs:label "Loft" ; :rooms 2 ; :floor 3 ; :rent 0.9 ;
+:c a :Flat ; rdfs:label "Loft" ; :rooms 1 ; :floor 3 ; :rent 0.9 ;
   :balcony true ; :tenant "Max Lind" ;
   :leaves "18:00" .
 """
@@ -296,6 +296,8 @@ FLATS = """
             "floor is more than",
         ),
         ("Which flats have a bus after noon?", "flats bus leaves after 12:00", "more than 12"),
+        ("Which flats have a bus at noon or later?", "flats bus leaves at or after 12:00", "in or after"),
+        ("Which one-room flats are there?", "flats whose number of rooms is exactly 1", "floor is exactly"),
         (
             "Who pays more rent, Rolf Tann or Ida Moor?",
             "the tenant of Mill Flat and Pier Flat with the largest rent",
