@@ -537,7 +537,7 @@ class Enumerator:
         literals = all(self.facts.name(text).startswith('"') for text in texts)
         if not literals or len(relations) != 1 or any(len(own) != 1 for own in owners):
             return
-        together, back = Entities(tuple(head for ((head, _),) in owners)), (Hop(*relations),)
+        together, back = Entities(tuple(head for ((head, _),) in owners)), (Hop(relations.pop()),)
         for (path, unit), count in self.scales(together).items():
             if count == len(texts):
                 ends = self._ends_asked(unit, path, together)

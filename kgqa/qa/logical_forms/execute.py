@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgqa.graph.linking.label_keys import DATES, DAYS_IN_A_YEAR, MONTHS, comparable, split_literal
-from kgqa.language.values import same_unit, value_of
+from kgqa.language.values import same_unit, value_of, with_unit
 from kgqa.qa.logical_forms.graph_facts import FEW, FactRow, GraphFacts, Members, TooManyFacts, ids
 from kgqa.qa.logical_forms.language import (
     Aggregate,
@@ -370,7 +370,9 @@ def _aggregate(facts: GraphFacts, kind: str, path: Path, source: SetForm) -> Res
         return None
     if kind in ("MIN", "MAX"):
         best = np.flatnonzero(numbers == (numbers.min() if kind == "MIN" else numbers.max())).tolist()
-        return Result(facts.label(int(ends.end[best[0]])), facts=tuple(map(ends.rows, best)))
+        end = int(ends.end[best[0]])
+        text = with_unit(facts.label(end), facts.name(end), facts.graph.relations[path[-1].relation])
+        return Result(text, facts=tuple(map(ends.rows, best)))
     total = sum(numbers.tolist()) / (1 if kind == "SUM" else len(numbers))
     text = written_like(facts, int(ends.end[0]), path, total)
     rows = ((*base[entity], *ends.rows(n)) for n, entity in enumerate(ends.entity.tolist()))
@@ -447,13 +449,16 @@ def written_like(facts: GraphFacts, end: int, path: Path, amount: float) -> str:
     if match is None or value.unit == "time of day":
         return ""
     written = float(match[2].replace(",", ""))
-    return with_unit_of(facts, end, amount * written / value.amount if written and value.amount else amount)
+    number = amount * written / value.amount if written and value.amount else amount
+    return with_unit_of(facts, end, path, number)
 
 
-def with_unit_of(facts: GraphFacts, end: int, number: float) -> str:
-    """A number with the text before and after that of a value: "15 m" for 15 if the value is "40 m"."""
-    name = facts.name(end)
+def with_unit_of(facts: GraphFacts, end: int, path: Path, number: float) -> str:
+    """A number with the text before and after that of a value, else the unit of its relation: "15 m" for 15 if the
+    value is "40 m", or "40" for "length (m)"."""
+    name, relation = facts.name(end), facts.graph.relations[path[-1].relation]
     match = _AMOUNT.match(split_literal(name)[0] if name.startswith('"') else facts.label(end))
     # six decimals hide floating-point noise such as 0.30000000000000004
     digits = f"{number:.6f}".rstrip("0").rstrip(".")
-    return f"{match[1]}{digits}{match[3]}".strip() if match else digits
+    text = f"{match[1]}{digits}{match[3]}".strip() if match else digits
+    return with_unit(text, name, relation)

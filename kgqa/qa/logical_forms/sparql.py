@@ -398,4 +398,4 @@ def _as_written(facts: GraphFacts, graph: SparqlGraph, form: Form, value: dict[s
     except ValueError:
         return facts.label(*graph.ids([name_of(value)]).tolist())
     end = first_end(facts, source, form.path)
-    return "" if end is None else with_unit_of(facts, end, number)
+    return "" if end is None else with_unit_of(facts, end, form.path, number)

@@ -322,3 +322,20 @@ def test_numbers_go_with_their_noun_and_values_with_their_unit(
     phrase = Verbalizer(facts).phrase
     phrases = [phrase(form) for form in Enumerator(facts, asked, index.classes).forms()]
     assert wanted in phrases and not any(unwanted in text for text in phrases)
+
+
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        ('(SUM rent (CLASS "flat"))', "2.7 thousand euros"),
+        ('(MAX rent (CLASS "flat"))', "1.2 thousand euros"),
+        ('(DIFFERENCE (VALUES rent "Mill Flat") (VALUES rent "Pier Flat"))', "0.6 thousand euros"),
+        ('(AVG floor (CLASS "flat"))', "2.666667"),
+    ],
+)
+def test_what_is_computed_has_the_unit_of_its_relation(tmp_path, form: str, text: str) -> None:
+    file = tmp_path / "flats.ttl"
+    file.write_text(FLATS)
+    facts = GraphFacts(open_graph(str(file)))
+    result = execute(facts, NameLookup(facts).parse(form))
+    assert result is not None and result.text == text
