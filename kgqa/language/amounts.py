@@ -11,7 +11,7 @@ from typing import NamedTuple
 from number_parser import parse_number
 
 from kgqa.graph.linking.normalize import STOP_WORDS, lemma
-from kgqa.language.values import unit_of
+from kgqa.language.values import NAMED_TIMES, unit_of
 from kgqa.types import NO, YES
 from kgqa.verbalize.inflection import is_plural, plural
 
@@ -78,7 +78,6 @@ _AT = re.compile(
 )
 _AT_SURELY = re.compile(r"\b(?:at|by|until|till|til)\s+$", re.IGNORECASE)
 _COLON = re.compile(r"(?<![\w.,:])([01]?\d|2[0-4])[:.]([0-5]\d)(?![\d:]|[.]\d)")
-_TIME_OF_DAY = {"noon": 12, "midday": 12, "midnight": 0}
 _MORE = frozenset({"more", "less", "fewer", "other", "further", "extra"})
 _NOT_COUNTED = _MORE | {"others", "each", "of", "as", "per", "is", "at", "a", "an", "the"}
 
@@ -100,7 +99,7 @@ def amounts(text: str) -> list[Amount]:
             found.append(_clock(text, numbers, n, found[-1:]) or _with_unit(text, number))
     covered = [(a.start, a.end) for a in found]
     for match in _WORD.finditer(text):
-        hour = _TIME_OF_DAY.get(match[0].lower())
+        hour = NAMED_TIMES.get(match[0].lower())
         if hour is not None and not any(s < match.end() and match.start() < e for s, e in covered):
             found.append(Amount(*match.span(), _time(hour)))
     return sorted(found)

@@ -42,6 +42,8 @@ SCALES = {
     "k": 1e3, "grand": 1e3, "hundred": 100.0, "dozen": 12.0, "thousand": 1e3, "million": 1e6, "billion": 1e9
 }  # fmt: skip
 """Words that multiply the number before them."""
+NAMED_TIMES = {"noon": 12, "midday": 12, "midnight": 0}
+"""Hours of the times of day that have a name."""
 _CLOCK = re.compile(
     r"([01]?\d|2[0-4])(?::([0-5]\d)(?::([0-5]\d(?:\.\d+)?))?)? ?(?:([ap])\.?m\.?)?", re.IGNORECASE
 )
@@ -115,8 +117,8 @@ def minutes_of(text: str) -> float | None:
     >>> minutes_of("07:15"), minutes_of("1:02:30"), minutes_of("6 pm"), minutes_of("noon"), minutes_of("12")
     (435.0, 62.5, 1080.0, 720.0, None)
     """
-    if text.lower() in ("noon", "midday", "midnight"):
-        return 0.0 if text.lower() == "midnight" else 720.0
+    if text.lower() in NAMED_TIMES:
+        return 60.0 * NAMED_TIMES[text.lower()]
     match = _CLOCK.fullmatch(text)
     if match is None or not (match[2] or match[4]):
         return None

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from kgqa.graph.linking.label_keys import MONTHS
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.linking.normalize import STOP_WORDS, lemma, words
-from kgqa.language.values import SCALES, is_unit, minutes_of
+from kgqa.language.values import NAMED_TIMES, SCALES, is_unit, minutes_of
 from kgqa.qa.logical_forms.graph_facts import GraphFacts
 from kgqa.qa.logical_forms.graph_index import MAX_NAMED, GraphIndex
 from kgqa.qa.logical_forms.language import Comparator
@@ -30,7 +30,7 @@ _ORDINAL = r"\d{1,2}(?:st|nd|rd|th)?"
 _VALUE = re.compile(
     rf"(?P<date>\d{{4}}-\d\d-\d\d|{_ORDINAL} (?:of )?(?:{_MONTH})(?:,? \d{{4}})|(?:{_MONTH}) (?:{_ORDINAL},? )?\d{{4}})"
     r"|(?P<money>[€$£] ?\d[\d,]*(?:\.\d+)?)"
-    r"|(?P<clock>\b\d{1,2}:\d\d\b|\b\d{1,2} ?[ap]\.?m\b|\bnoon\b|\bmidday\b|\bmidnight\b)"
+    rf"|(?P<clock>\b(?:\d{{1,2}}:\d\d|\d{{1,2}} ?[ap]\.?m|{'|'.join(NAMED_TIMES)})\b)"
     rf"|(?<![\w.-])(?P<number>-?\d+(?:,\d{{3}})*(?:\.\d+)?)(?: ?(?P<scale>{'|'.join(SCALES)})\b)?"
     r"(?: ?(?P<unit>%|[A-Za-zµ°/²³]+))?(?![\w-])"
     r"|\"(?P<text>[^\"]+)\"",
