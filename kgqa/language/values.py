@@ -268,7 +268,7 @@ def without_unit(label: str) -> str:
     return _IN_UNIT.sub("", label) or label if unit else label
 
 
-_DATE_ASKED = re.compile(r"\bwhen\b|\b(?:what|which) (?:year|date|day|month|century)\b", re.IGNORECASE)
+_DATE_ASKED = re.compile(r"\bwhen\b|\b(?:what|which) (year|date|day|month|century)\b", re.IGNORECASE)
 _AMOUNT_ASKED = re.compile(
     r"\bhow (much|old|long|high|tall|heavy|far|big|large|deep|wide|thick|fast|late|early)\b"
     r"|\bwhat [\w ,'-]*?(cost|weigh)s?\b",
@@ -288,8 +288,8 @@ _MEASURES = {
 
 
 class Wanted(NamedTuple):
-    """The kind of value that a question asks for: "date", the adjective or verb of an amount ("long",
-    "weigh"), "thing" if it asks for an entity, "" if that is open."""
+    """The kind of value that a question asks for: "date" (a time of day too), "day" (a date or a day's name), the
+    adjective or verb of an amount ("long", "weigh"), "thing" if it asks for an entity, "" if that is open."""
 
     kind: str = ""
 
@@ -307,9 +307,9 @@ class Wanted(NamedTuple):
         if self.kind == "thing":
             return -1.0 if value is not None or is_value(name) else 0.0
         if value is None:
-            return -1.0
-        if self.kind == "date":
-            return 1.0 if is_date(name, value) or value.unit == "time of day" else -1.0
+            return 0.0 if self.kind == "day" else -1.0
+        if self.kind in ("date", "day"):
+            return 1.0 if is_date(name, value) or (value.unit, self.kind) == ("time of day", "date") else -1.0
         measures = _MEASURES.get(self.kind)
         known = value.unit in _KINDS or value.unit in ("date", "time of day")
         if known and (measures is None or value.unit not in measures):
@@ -322,9 +322,11 @@ def value_asked(question: str) -> Wanted:
 
     >>> [value_asked(text).kind for text in ("When was it built?", "How long is it?", "Who built it?", "What is it?")]
     ['date', 'long', 'thing', '']
+    >>> [value_asked(text).fits('"15:00"') for text in ("When does it close?", "Which day is it closed?")]
+    [1.0, -1.0]
     """
-    if _DATE_ASKED.search(question):
-        return Wanted("date")
+    if match := _DATE_ASKED.search(question):
+        return Wanted("day" if match[1] else "date")
     if match := _AMOUNT_ASKED.search(question):
         return Wanted((match[1] or match[2]).lower())
     return Wanted("thing" if _THING_ASKED.search(question) else "")

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from kgqa.graph.formats.source_files import UNSTATED
@@ -243,9 +243,13 @@ class Structures:
         # how many blank nodes a head has by the same relation
         beside = Counter((fact.head, fact.relation) for fact in self.loose if fact.tail in of)
 
+        # where one head has several, dissolving them would lose which of their facts belong together
+        several = {relation for (_, relation), count in beside.items() if count > 1}
+        kept = {fact.tail for fact in self.loose if fact.relation in several and is_thing(of.get(fact.tail, ()))}
+
         # a blank node without a label is dissolved into its parents, unless it has none or is shared by many
         def stays(node: str) -> bool:
-            return node in self.labelled or not 0 < parents[node] <= MAX_PARENTS
+            return node in self.labelled or node in kept or not 0 < parents[node] <= MAX_PARENTS
 
         def through(fact: GraphFact, depth: int, owners: tuple[str, ...] = ()) -> Iterator[GraphFact]:
             members = self.members(fact.tail)
@@ -308,6 +312,12 @@ class Structures:
             waiting += [self.following.get(here, NIL), self.first[here]]
         self._spread += len(seen) + len(found)
         return list(found)
+
+
+def is_thing(facts: Sequence[GraphFact]) -> bool:
+    """Whether a blank node has a class and several facts, and is no value with a unit."""
+    relations = [fact.relation for fact in facts]
+    return _TYPE in relations and len(relations) > 2 and not any(map(UNIT.search, relations))
 
 
 def _with_unit(name: str, units: list[str]) -> str:

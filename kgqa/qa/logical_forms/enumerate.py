@@ -150,11 +150,16 @@ class Enumerator:
             *thirds,
             *(And(kind, form) for kind in classes for form in thirds if self._narrows(kind, form)),
         ]
-        found += self._minus(bases, sets)
+        without = list(self._minus(bases, sets))
+        found += without
         found += self._truths(sets, classes, [*narrowed, *both])
         found += self._pairs()
         derived = list(self._derived(bases))
         found += derived
+        nodes = [f for f in (*without, *derived) if isinstance(f, Filter | Minus) and self._is_nameless(f)]
+        # what has such a node: "the policies with a claim that nobody handles"
+        for form in (onward for node in nodes for onward in self._beyond(node)):
+            found.append(next((And(kind, form) for kind in classes if self._narrows(kind, form)), form))
         counted = (*bases, *values, *relative, *(f for f in found if isinstance(f, Filter | Minus)))
         counted = (*counted, *(form for form in own if isinstance(form, Join) and self._leads_down(form)))
         found += [Count(f) for f in counted if not (isinstance(f, Join) and self._are_values(f))]
@@ -244,9 +249,13 @@ class Enumerator:
     def _says_names(self, form: Form) -> bool:
         """Whether some member of a set has a name, or all members are in a class that the question mentions."""
         reached = self._members(form) if isinstance(form, SetForm) else {}
-        if not reached or not all(map(self.facts.is_nameless, reached)):
+        if not reached or not self._is_nameless(form):
             return True
         return any(reached.keys() <= self._members(Class(group)).keys() for group in self.class_groups)
+
+    def _is_nameless(self, form: SetForm) -> bool:
+        """Whether a set has nameless nodes only."""
+        return all(map(self.facts.is_nameless, self._members(form)))
 
     # ---- sets
 
@@ -258,7 +267,7 @@ class Enumerator:
 
     def _joins(self, entity: int) -> list[SetForm]:
         """Sets reached from an entity by one or two relations; a path through a nameless node counts as one."""
-        facts = self.facts
+        facts, asked_kinds = self.facts, set(self.classes)
         found: dict[SetForm, None] = {}
         second: dict[SetForm, None] = {}
         aspects = self._aspects(entity)
@@ -273,7 +282,7 @@ class Enumerator:
         facts.fetch((end for end in middles if not facts.is_value(end)), MAX_ONWARD)
         for path, reached in paths.items():
             source = Join(path, Entities((entity,)))
-            if any(facts.label(end) for end in reached):
+            if any(facts.label(end) or not asked_kinds.isdisjoint(facts.classes(end)) for end in reached):
                 found[source] = None
             if len(reached) > MAX_MIDDLES:
                 continue
@@ -507,9 +516,13 @@ class Enumerator:
         return any(own.intersection(self.facts.classes(e)) for e in few) or not own
 
     def _pairs(self) -> Iterator[Form]:
-        """Comparisons of two or more mentioned entities by a value that each of them has."""
+        """Sums over each mentioned entity and over all, and comparisons by a value that each of them has."""
         named = [m.entities for m in self.asked.mentions if not any(map(self.facts.is_class, m.entities))]
         groups = [e for e in named if e and not self.facts.is_value(e[0])]
+        for single in (Entities(group[:1]) for group in groups):  # "all that Ann paid together"
+            for path, unit in self.scales(single):
+                if len(self._members(Join(path, single))) > 1:
+                    yield from self._means(path, unit, single)
         if len(groups) < 2:
             return
         yield from self._bearers_compared([group[0] for group in groups])
@@ -520,6 +533,7 @@ class Enumerator:
                 yield from (
                     Extreme(largest, path, together) for largest in self._ends_asked(unit, path, together)
                 )
+                yield from self._means(path, unit, together)
         for step in self._repeated(together):
             yield from (Extreme(most, (step,), together, counted=True) for most in self._ends_asked())
         for left, right in combinations(firsts, 2):
@@ -529,6 +543,13 @@ class Enumerator:
                     for op in (*self._signs_asked(unit, path, first), "="):
                         yield Compare(op, path, first, second)
                     yield Difference(path, first, second)
+
+    def _means(self, path: Path, unit: str, base: SetForm) -> Iterator[Form]:
+        """The sum or average of the values of a set, if the question asks for one."""
+        if unit != "date" and "sum" in self.asked.operators:
+            yield Aggregate("SUM", path, base)
+        if "average" in self.asked.operators:
+            yield Aggregate("AVG", path, base)
 
     def _bearers_compared(self, texts: Sequence[int]) -> Iterator[Form]:
         """Superlatives among literals by a value of their entities: tenants by the rents of their flats."""
@@ -680,7 +701,8 @@ class Enumerator:
         return _INEQUALITIES if operators & {"more", "less", "between"} else ("=",)
 
     def _truth_filters(self, base: SetForm) -> Iterator[Filter]:
-        several = len(self._members(base)) > 1 and self.facts.has_truths
+        size = len(self._members(base))
+        several = self.facts.has_truths and (size > 1 or (size == 1 and isinstance(base, And)))
         met = {part.path[0] for part in parts(base) if isinstance(part, Filter)}
         for step, edges in self._hops(base).items() if several else ():
             if (

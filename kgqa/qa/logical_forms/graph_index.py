@@ -26,6 +26,9 @@ MAX_MET = 100
 """Maximum number of neighbours whose relations are fetched from an endpoint, and of facts of each."""
 
 
+_OPPOSITE = re.compile(r"\b(?:[Uu]n|[Nn]on-?)([^\W\d_]{4,})\b")
+
+
 class NameLookup:
     """Looks up the entities and relations that a form names by label or IRI.
 
@@ -198,6 +201,16 @@ class GraphIndex:
                 counts = is_plural(words[-1]) or len(words) < len(noun.split())
                 self._numbers[lemma(words[-1])][number] = counts, values
 
+    def with_negations(self, text: str) -> str:
+        """A question in which the opposite of a word of a relation by its prefix is that word negated: "not settled"
+        for "unsettled" where a relation is called "settled"."""
+        known = self._relation_words
+
+        def negated(match: re.Match[str]) -> str:
+            return f"not {match[1]}" if match[1] in known and match[0].lower() not in known else match[0]
+
+        return _OPPOSITE.sub(negated, text)
+
     def numbered(self, noun: str, number: str, many: bool) -> list[int]:
         """The relations that have a number among their values and are called by a noun: those that count it if `many`
         ("four rooms"), else those that number it ("the third floor")."""
@@ -270,8 +283,8 @@ class GraphIndex:
         found = process.extract(low, self._known, scorer=fuzz.ratio, score_cutoff=SIMILAR, limit=None)
         # only the most similar words: others are different words
         near = [known for known, score, _ in found if len(known) >= _LONG_ENOUGH and score == found[0][1]]
-        if word.islower() and is_known(low):  # "frith" may be a misspelt "Firth", "hotter" is no "potter"
-            near = [known for known in near if known[0] == low[0]]
+        if word.islower() and is_known(low):  # "frith" may be "Firth", "hotter" is no "potter", "make" no "market"
+            near = [known for known in near if known[0] == low[0] and abs(len(known) - len(low)) < 2]
         return {entity for known in near for entity in self._of_word[known]}
 
     def _is_head(self, words: Sequence[tuple[str, int, int]], entities: set[int]) -> bool:
@@ -302,10 +315,13 @@ class GraphIndex:
 
 
 def _by_noun(labels: Mapping[int, str]) -> dict[str, tuple[int, ...]]:
-    """Classes by the last word of their labels, except words that are the whole label of some class."""
+    """Classes by the last word of their labels, except words that are the whole label of some class; a "screening
+    event" is a "screening" too."""
     found: dict[str, list[int]] = defaultdict(list)
     for kind, label in labels.items():
         found[noun_of(label)].append(kind)
+        if (event := label.casefold().removesuffix(" event")) != label.casefold():
+            found[noun_of(event)].append(kind)
     return {
         noun: tuple(kinds)
         for noun, kinds in found.items()

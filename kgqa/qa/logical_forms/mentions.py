@@ -193,7 +193,7 @@ def question_mentions(
     facts: GraphFacts, linker: Linker, index: GraphIndex, question: Question
 ) -> QuestionMentions:
     """The mentions of a question; if it mentions only classes ("this film"), those of its passage are added."""
-    text = question.text
+    text = index.with_negations(question.text)
     found = _mentioned(linker, text)
     facts.fetch(e for mention in found for e in mention.entities)
     found = [_bearer(facts, mention, text) for mention in found if not _only_begins(facts, mention, text)]
@@ -249,7 +249,7 @@ def question_mentions(
     either = _joined_by_or(text, [m for m in found if not all(map(facts.is_class, m.entities))])
     if either:
         operators.discard("truth")
-    ranks = [table.ranks[word] for word in _WORD.findall(rest.lower()) if word in table.ranks]
+    ranks = [table.ranks[word] for word in re.findall(r"[^\W\d_]+", rest.lower()) if word in table.ranks]
     ranks += [2] if table.words["second"].search(rest) else []
     ranks += [int(number) for number in re.findall(r"\b(\d+)(?:st|nd|rd|th)\b", rest)]
     compared = comparators_in(rest)

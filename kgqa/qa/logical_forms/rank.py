@@ -194,9 +194,13 @@ def _closeness(
 def _used(facts: GraphFacts, form: Form) -> list[int]:
     """The relations of a form, with repetitions, and `~entity` for each event or measurement that is named after
     another entity."""
+    return [*_relations(form), *(~entity for entity in _aspects(facts, form))]
+
+
+def _aspects(facts: GraphFacts, form: Form) -> list[int]:
+    """The events and measurements of a form that are named after another entity."""
     return [
-        *_relations(form),
-        *(~part.ids[0] for part in parts(form) if isinstance(part, Entities) and facts.aspect(part.ids[0])),
+        part.ids[0] for part in parts(form) if isinstance(part, Entities) and facts.aspect(part.ids[0])
     ]
 
 
@@ -205,7 +209,10 @@ def _relations(form: Form) -> list[int]:
 
 
 def _score(facts: GraphFacts, form: Form, close: dict[int, tuple[float, float]], mean: float) -> float:
-    own = [sum(close[relation]) for relation in _used(facts, form)]
+    single = [close[step.relation] for path in paths(form) if len(path) == 1 for step in path]
+    # through nameless nodes a path is one relation, called by any of its steps
+    several = [max((close[step.relation] for step in path), key=sum) for path in paths(form) if len(path) > 1]
+    own = [sum(near) for near in (*single, *several, *(close[~e] for e in _aspects(facts, form)))]
     score = sum(own) / len(own) if own else mean
     return score - _LENGTH * max(len(own) - 1, 0)
 
@@ -283,6 +290,8 @@ def _is_named(
     if overlap(rest, f"{relation.label} {relation.words}"):
         return True
     end = first_end(facts, form.source, form.path[:1])
+    if end is not None and facts.is_nameless(end):
+        return True
     kinds = set() if end is None else set(facts.classes(end))
     return any(not kinds.isdisjoint(mention.entities) for mention in asked.mentions)
 

@@ -218,7 +218,10 @@ class Verbalizer:
     def _joined(self, path: Path, source: SetForm, those: str) -> str:
         event = self._event(source)
         noun_phrase = event or self.noun(source, self._nodes(source) or "those")
-        if isinstance(source, Filter) and isinstance(source.source, Class) and not path[0].forward:
+        if not path[0].forward and (
+            (isinstance(source, Filter) and isinstance(source.source, Class))
+            or (isinstance(source, Filter | Minus) and self._nodes(source))
+        ):
             noun_phrase = f"one of the {noun_phrase}"
         of_thing = isinstance(source, Entities) and bool(self.facts.aspect(source.ids[0]))
         if of_thing and those == "those" and all(_VALUE.fullmatch(self._wording(step).noun) for step in path):
@@ -246,6 +249,8 @@ class Verbalizer:
             if node:
                 if node.split()[-1] not in self._wording(path[n + 1]).noun.split():  # the role name of a role
                     noun_phrase = f"the {node} of {noun_phrase}"
+                elif word.noun and n == len(path) - 2 and not path[-1].forward:
+                    return f"{those} whose {node} {word.noun} {word.copula} {noun_phrase}"
                 continue
             called = "those" if middle else those
             if not step.forward:
@@ -381,7 +386,9 @@ class Verbalizer:
             return f"without any {word.noun}" if step.forward else f"that are the {word.noun} of {nothing}"
         if word.verb:
             return f"that {word.verb_of_many} nothing" if step.forward else f"that {nothing} {word.verb}"
-        return f"that are {word.state} nothing" if step.forward else f"that {nothing} is {word.state}"
+        if not step.forward:
+            return f"that {nothing} is {word.state}"
+        return f"that are {word.state} nothing" if word.undated == word.state else f"that are not {word.undated}"
 
     def _extreme(self, form: Extreme, those: str) -> str:
         source = self.noun(form.source, those)
