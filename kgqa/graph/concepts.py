@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kgqa.graph.linking.normalize import normalise, words
+from kgqa.graph.relation_types import is_type_relation
 from kgqa.types import Edges, InputError, Ints, KnowledgeGraph, Relation, did_you_mean
 
 
@@ -52,12 +53,29 @@ def concepts_named(graph: KnowledgeGraph, text: str) -> Ints:
     return found
 
 
+def shown_labels(graph: KnowledgeGraph, entities: Ints) -> list[str]:
+    """Labels of entities; a node of a local graph that has none is called by its class: "the claim"."""
+    labels = graph.labels(entities)
+    if graph.is_remote or all(labels):
+        return labels
+    facts = graph.neighbours(entities[[not label for label in labels]])
+    stated = np.array([is_type_relation(relation) for relation in graph.relations], dtype=bool)[
+        facts.relation
+    ]
+    kinds = graph.labels(facts.tail[stated])
+    called = dict(zip(facts.head[stated].tolist(), kinds, strict=True))
+    named = zip(labels, (called.get(entity) for entity in entities.tolist()), strict=True)
+    return [label or (f"the {kind}" if kind else "") for label, kind in named]
+
+
 def fact_rows(graph: KnowledgeGraph, facts: Edges) -> list[dict[str, Any]]:
     """Facts with labels, relation words and provenance, one dictionary each."""
     from kgqa.graph.storage.store import GraphStore
 
     provenance = graph.provenance(facts) if isinstance(graph, GraphStore) else [""] * len(facts.head)
-    sides = [list(zip(graph.names(ids), graph.labels(ids), strict=True)) for ids in (facts.head, facts.tail)]
+    sides = [
+        list(zip(graph.names(ids), shown_labels(graph, ids), strict=True)) for ids in (facts.head, facts.tail)
+    ]
     return [
         {
             "head": {"name": head[0], "label": head[1]},

@@ -245,7 +245,9 @@ class Structures:
 
         # where one head has several, dissolving them would lose which of their facts belong together
         several = {relation for (_, relation), count in beside.items() if count > 1}
-        kept = {fact.tail for fact in self.loose if fact.relation in several and is_thing(of.get(fact.tail, ()))}
+        kept = {
+            fact.tail for fact in self.loose if fact.relation in several and is_thing(of.get(fact.tail, ()))
+        }
 
         # a blank node without a label is dissolved into its parents, unless it has none or is shared by many
         def stays(node: str) -> bool:

@@ -248,8 +248,11 @@ class Enumerator:
 
     def _says_names(self, form: Form) -> bool:
         """Whether some member of a set has a name, or all members are in a class that the question mentions."""
-        reached = self._members(form) if isinstance(form, SetForm) else {}
-        if not reached or not self._is_nameless(form):
+        if (
+            not isinstance(form, SetForm)
+            or not (reached := self._members(form))
+            or not self._is_nameless(form)
+        ):
             return True
         return any(reached.keys() <= self._members(Class(group)).keys() for group in self.class_groups)
 

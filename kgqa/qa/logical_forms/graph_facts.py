@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from kgqa.graph.concepts import shown_labels
 from kgqa.graph.formats.vocabulary import UNIT, UNIT_SYMBOLS, VALUE
 from kgqa.graph.linking.label_keys import is_value
 from kgqa.graph.linking.normalize import local_name
@@ -450,7 +451,9 @@ def with_facts(base: Subgraph, graph: KnowledgeGraph, rows: Sequence[FactRow]) -
     """A subgraph extended by some facts."""
     names = dict.fromkeys(base.nodes)
     ends = list(dict.fromkeys(end for row in rows for end in (row.head, row.tail)))
-    named = list(zip(ends, graph.names(ids(ends)), graph.labels(ids(ends)), strict=True)) if ends else []
+    named = (
+        list(zip(ends, graph.names(ids(ends)), shown_labels(graph, ids(ends)), strict=True)) if ends else []
+    )
     new = [(entity, name, label) for entity, name, label in named if name not in names]
     place = {name: at for at, name in enumerate([*base.nodes, *(name for _, name, _ in new)])}
     node = {entity: place[name] for entity, name, _ in named}

@@ -199,9 +199,7 @@ def _used(facts: GraphFacts, form: Form) -> list[int]:
 
 def _aspects(facts: GraphFacts, form: Form) -> list[int]:
     """The events and measurements of a form that are named after another entity."""
-    return [
-        part.ids[0] for part in parts(form) if isinstance(part, Entities) and facts.aspect(part.ids[0])
-    ]
+    return [part.ids[0] for part in parts(form) if isinstance(part, Entities) and facts.aspect(part.ids[0])]
 
 
 def _relations(form: Form) -> list[int]:

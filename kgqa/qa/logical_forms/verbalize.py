@@ -388,7 +388,9 @@ class Verbalizer:
             return f"that {word.verb_of_many} nothing" if step.forward else f"that {nothing} {word.verb}"
         if not step.forward:
             return f"that {nothing} is {word.state}"
-        return f"that are {word.state} nothing" if word.undated == word.state else f"that are not {word.undated}"
+        return (
+            f"that are {word.state} nothing" if word.undated == word.state else f"that are not {word.undated}"
+        )
 
     def _extreme(self, form: Extreme, those: str) -> str:
         source = self.noun(form.source, those)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from kgqa.graph.concepts import shown_labels
 from kgqa.graph.formats import read_source, structures
 from kgqa.graph.formats.source_files import Tally
 from kgqa.graph.linking.label_keys import XSD
@@ -175,6 +176,22 @@ def test_things_in_one_of_several_nodes_are_tied_to_each_other_and_to_what_is_in
     assert {"Hamlet show place Barn", "Barn show play Hamlet", "Faust show place Tent"} <= set(facts)
     assert {fact.split()[0] for fact in facts if "offer price" in fact} == {"fair", "Hamlet", "Barn"}
     assert not [fact for fact in facts if fact.startswith("Hamlet") and fact.endswith("Tent")]
+
+
+def test_nodes_of_a_class_are_kept_where_one_thing_has_several(tmp_path: Path) -> None:
+    facts = output(
+        tmp_path,
+        """
+        :Show rdfs:label "show" .
+        :fair :shows [ a :Show ; :play :Hamlet ; :place :Barn ], [ a :Show ; :play :Faust ; :place :Tent ] .
+        :club :address [ a :Address ; :street "Kay 1" ; :town :Ulm ] .
+        """,
+    )
+    assert not [fact for fact in facts if "shows play" in fact or "Hamlet" in fact and "Barn" in fact]
+    assert "club address street Kay 1" in facts
+    graph = GraphStore.open(tmp_path / "g")
+    shows = graph.neighbours(graph.find(["fair"])[0]).tail
+    assert shown_labels(graph, shows) == ["the show", "the show"]
 
 
 def test_numbered_properties_say_value_and_unit_too(tmp_path: Path) -> None:

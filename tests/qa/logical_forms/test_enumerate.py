@@ -339,3 +339,80 @@ def test_what_is_computed_has_the_unit_of_its_relation(tmp_path, form: str, text
     facts = GraphFacts(open_graph(str(file)))
     result = execute(facts, NameLookup(facts).parse(form))
     assert result is not None and result.text == text
+
+
+CLAIMS = """
+@prefix : <http://claims.example/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:Policy rdfs:label "policy" . :Claim rdfs:label "claim" . :Adjuster rdfs:label "adjuster" .
+:claim rdfs:label "has claim" . :part rdfs:label "damaged part" . :amount rdfs:label "amount claimed (EUR)" .
+:settled rdfs:label "settled" . :handledBy rdfs:label "handled by" . :bought rdfs:label "bought for (EUR)" .
+:ann a :Adjuster ; rdfs:label "Ann Roe" .
+:p1 a :Policy ; rdfs:label "Policy 1" ; :bought 700 ; :claim
+  [ a :Claim ; :part "roof" ; :amount 100 ; :settled true ; :handledBy :ann ] ,
+  [ a :Claim ; :part "axle" ; :amount 300 ; :settled false ; :handledBy :ann ] .
+:p2 a :Policy ; rdfs:label "Policy 2" ; :bought 900 ;
+  :claim [ a :Claim ; :part "axle" ; :amount 50 ; :settled true ] .
+:p3 a :Policy ; rdfs:label "Policy 3" ; :bought 800 ;
+  :claim [ a :Claim ; :part "door" ; :amount 40 ; :settled false ; :handledBy :ann ] .
+"""
+
+
+@pytest.fixture(scope="module")
+def claims(tmp_path_factory) -> NameLookup:
+    file = tmp_path_factory.mktemp("claims") / "claims.ttl"
+    file.write_text(CLAIMS)
+    return NameLookup(GraphFacts(open_graph(str(file))))
+
+
+@pytest.mark.parametrize(
+    ("question", "phrase", "answer"),
+    [
+        ("How many claims did Ann Roe handle?", "the number of claims handled by Ann Roe", "3"),
+        (
+            "What is the total amount of the claims that are unsettled?",
+            "the sum of the amount claimed of claims that are not settled",
+            "340 EUR",
+        ),
+        (
+            "Which policy has an unsettled axle claim?",
+            "policies whose claim is one of the claims whose damaged part is axle that are not settled",
+            "Policy 1",
+        ),
+        (
+            "Which policy has a claim that nobody handles?",
+            "policies whose claim is one of the claims that are not handled",
+            "Policy 2",
+        ),
+        (
+            "Which policies have an axle claim?",
+            "policies whose claim damaged part is axle",
+            "Policy 1, Policy 2",
+        ),
+        (
+            "Has the roof claim been settled?",
+            "whether there is claims whose damaged part is roof that are settled",
+            "yes",
+        ),
+        (
+            "Which policy had the second-highest price?",
+            "policies with the second largest bought for",
+            "Policy 3",
+        ),
+        (
+            "What was paid for Policy 1 and Policy 3 put together?",
+            "the sum of the bought for of Policy 1 and Policy 3",
+            "1500 EUR",
+        ),
+    ],
+)
+def test_facts_of_nodes_without_a_name_stay_together(
+    claims: NameLookup, question: str, phrase: str, answer: str
+) -> None:
+    facts, index = claims.facts, GraphIndex(claims.facts.graph)
+    asked = question_mentions(facts, fuzzy_linker(facts.graph), index, Question(question))
+    verbalizer = Verbalizer(facts)
+    forms = {verbalizer.phrase(form): form for form in Enumerator(facts, asked, index.classes).forms()}
+    assert phrase in forms
+    result = execute(facts, forms[phrase])
+    assert result is not None
+    assert answer == (", ".join(sorted(map(facts.label, result.members))) if result.is_set else result.text)
