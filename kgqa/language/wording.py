@@ -29,6 +29,16 @@ def answer_phrase(language: str, key: str) -> str:
     return found
 
 
+def is_open_question(text: str, language: str) -> bool:
+    """Whether a question has a question word, so that neither yes nor no answers it; False if a language names none.
+
+    >>> is_open_question("Womit gräbt man?", "de"), is_open_question("Gräbt man damit?", "de")
+    (True, False)
+    """
+    match = wordings(language).get("open_questions", {}).get("match")
+    return bool(match) and re.search(match, text, re.IGNORECASE) is not None
+
+
 def yes_no_words(language: str) -> dict[str, str]:
     """The answers yes and no mapped to their words in a language."""
     return {YES: answer_phrase(language, "yes"), NO: answer_phrase(language, "no")}

@@ -27,7 +27,8 @@ from kgqa.graph.storage.store import GraphStore
 from kgqa.language import head_final, head_initial
 from kgqa.language.detect import ENGLISH, KOREAN
 from kgqa.language.head_final import Mentioned, Word, romanise
-from kgqa.language.wording import dated, english_words, everyday_vocabulary
+from kgqa.language.wording import dated, english_words, everyday_vocabulary, is_open_question
+from kgqa.models.heads import FIRST_YES_NO_CLASS
 from kgqa.qa.state import HeadScores, QAState, QAStates
 from kgqa.types import (
     Answer,
@@ -61,7 +62,9 @@ def gloss(
     share: float,
 ) -> QAStates:
     """For open questions over an open-world graph, average the scores of answer types and concepts with those
-    of the gloss (weight `share`), which `reading` computes with the English reader over its own subgraph."""
+    of the gloss (weight `share`), which `reading` computes with the English reader over its own subgraph. Yes and no
+    answer no question with a question word."""
+    states = tuple(_without_yes_no(state, language(state.question)) for state in states)
     wanted = {
         n: state.english
         for n, state in enumerate(states)
@@ -74,6 +77,15 @@ def gloss(
         _read_by_both(state, again[n].scores, wanted[n][1], share) if n in again else state
         for n, state in enumerate(states)
     )
+
+
+def _without_yes_no(state: QAState, language: str) -> QAState:
+    types = state.scores.answer_type
+    if not (state.is_open and len(types) and is_open_question(state.question.text, language)):
+        return state
+    types = types.clone()
+    types[FIRST_YES_NO_CLASS:] = -1e4
+    return replace(state, scores=replace(state.scores, answer_type=types))
 
 
 class Gloss(NamedTuple):
