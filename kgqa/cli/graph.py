@@ -525,7 +525,7 @@ def export(
     as_json: AsJson = False,
 ) -> None:
     """Write a graph as Turtle (.ttl), GraphML (.graphml), GEXF (.gexf), GML (.gml), Cytoscape (.cyjs) or networkx
-    node-link JSON (.json). All but Turtle need the graph in memory.
+    node-link JSON (.json). All but Turtle load the whole graph into memory.
 
     Example: kgqa graph export everyday --out everyday.graphml
     """

@@ -116,7 +116,7 @@ add_from_checkout(
     app,
     "compare",
     "training.experiments.commands:compare_rows",
-    "Train all reasoners under one recipe and compare them.",
+    "Compare the reasoners, trained under one recipe.",
 )
 add_from_checkout(
     app, "suite", "training.experiments.commands:suite", "Evaluate a reader on a suite of graphs."
