@@ -29,7 +29,7 @@ def compare_rows(
     ] = Path("runs/compare"),
     as_json: AsJson = False,
 ) -> None:
-    """Compare the reasoners, trained under one recipe."""
+    """Train the reasoners under one recipe, and print a table of results."""
     from kgqa.trainer.checkpoint import FILE
     from kgqa.trainer.recipe import load_recipe
     from training.experiments.compare import ROWS, ComparisonRecipe, compare, figures, table
