@@ -137,7 +137,8 @@ def ask(
     example_file: ExampleFile = None,
     choice_score: ChoiceScoreOption = "token",
     form: Annotated[
-        str, typer.Option(help='Logical form to execute instead of a question: (COUNT (CLASS "film")).')
+        str,
+        typer.Option(help='Logical form to execute instead of a question, such as (COUNT (CLASS "film")).'),
     ] = "",
 ) -> None:
     """Answer one question, with evidence. If --model is a causal language model, it is prompted.

@@ -50,7 +50,9 @@ def evaluate_task(
     language: Language = "auto",
     deletion: Annotated[
         int,
-        typer.Option(min=0, help="Number of questions to test: does removing the shown path matter most?"),
+        typer.Option(
+            min=0, help="Questions of the deletion test: does removing the shown path change the score most?"
+        ),
     ] = 0,
     calibrate: Annotated[
         bool,

@@ -41,7 +41,7 @@ def describe(
         bool | None,
         typer.Option(
             "--closed-world/--open-world",
-            help="Treat the graph as closed-world: facts that are not stated are false.",
+            help="Facts that are not stated are false (closed-world) or unknown (open-world).",
         ),
     ] = None,
     relation: Annotated[str, typer.Option(help="Label or name of a relation.")] = "",
@@ -275,7 +275,7 @@ def import_sources(
     ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Import RDF (Turtle, N-Triples, N-Quads, TriG, RDF/XML, JSON-LD), TSV, CSV, .xlsx, ConceptNet or an endpoint.
+    """Import RDF (Turtle, N-Triples, N-Quads, N3, TriG, RDF/XML, JSON-LD), TSV, CSV, .xlsx, ConceptNet or an endpoint.
 
     Files may be compressed (.gz, .zst); several are merged into one graph. A TSV has the columns head, relation, tail
     and optionally weight, or relation, head, tail; the order is taken from the header, or else inferred.
@@ -525,7 +525,7 @@ def export(
     as_json: AsJson = False,
 ) -> None:
     """Write a graph as Turtle (.ttl), GraphML (.graphml), GEXF (.gexf), GML (.gml), Cytoscape (.cyjs) or networkx
-    node-link JSON (.json). All but Turtle need the graph in memory.
+    node-link JSON (.json). All but Turtle load the whole graph into memory.
 
     Example: kgqa graph export everyday --out everyday.graphml
     """

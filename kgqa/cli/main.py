@@ -116,7 +116,7 @@ add_from_checkout(
     app,
     "compare",
     "training.experiments.commands:compare_rows",
-    "Train all reasoners under one recipe and compare them.",
+    "Train the reasoners under one recipe, and print a table of results.",
 )
 add_from_checkout(
     app, "suite", "training.experiments.commands:suite", "Evaluate a reader on a suite of graphs."

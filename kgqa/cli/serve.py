@@ -67,8 +67,12 @@ def serve(
         str, typer.Option(help="Interface to listen on; 0.0.0.0 opens it to the network.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 picks a free one.")] = 8600,
-    graph: Annotated[list[str] | None, typer.Option(help="Knowledge graph to serve; repeatable.")] = None,
-    model: Annotated[list[str] | None, typer.Option(help="Reader to serve; repeatable.")] = None,
+    graph: Annotated[
+        list[str] | None, typer.Option(help="Graph to serve, default everyday; repeatable.")
+    ] = None,
+    model: Annotated[
+        list[str] | None, typer.Option(help="Reader to serve, default kgqa-base; repeatable.")
+    ] = None,
     device: Device = "auto",
     language: Language = "auto",
     processes: Annotated[

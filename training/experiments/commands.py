@@ -17,9 +17,11 @@ COMPARED = RECIPES / "compare" / "commonsenseqa.toml"
 
 
 def compare_rows(
-    recipe: Annotated[Path, typer.Argument(metavar="RECIPE.toml", help="Recipe for all rows.")] = COMPARED,
+    recipe: Annotated[
+        Path, typer.Argument(metavar="RECIPE.toml", help="Recipe for all rows of the table.")
+    ] = COMPARED,
     overrides: Overrides = None,
-    rows: Annotated[str, typer.Option(help="Rows to train, separated by ';' (default: all).")] = "",
+    rows: Annotated[str, typer.Option(help="Rows of the table, separated by ';'; default: all.")] = "",
     seeds: Annotated[int, typer.Option(min=1, help="Number of seeds per row.")] = 3,
     limit: Limit = None,
     out: Annotated[
@@ -27,7 +29,7 @@ def compare_rows(
     ] = Path("runs/compare"),
     as_json: AsJson = False,
 ) -> None:
-    """Train all reasoners under one recipe and compare them."""
+    """Train the reasoners under one recipe, and print a table of results."""
     from kgqa.trainer.checkpoint import FILE
     from kgqa.trainer.recipe import load_recipe
     from training.experiments.compare import ROWS, ComparisonRecipe, compare, figures, table
@@ -52,7 +54,7 @@ def compare_rows(
 
 def probe_encoder(
     folder: Annotated[str, typer.Argument(help="Hugging Face folder or shipped name of an encoder.")],
-    tasks: Annotated[str, typer.Option(help="Tasks, comma-separated; squad means both versions.")] = (
+    tasks: Annotated[str, typer.Option(help="Comma-separated tasks; squad is squad1 and squad2.")] = (
         "heldout,blimp,csqa,squad1,cola,sst2,rte"
     ),
     tokens: Annotated[int | None, typer.Option(min=1, help="Token budget of a fine-tune.")] = None,
@@ -115,7 +117,9 @@ def suite(
             metavar="[graphs|edits]", help="graphs: questions over the graphs; edits: what-if edits."
         ),
     ] = "graphs",
-    data: Annotated[Path | None, typer.Option(help="Folder of graphs with question files.")] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Graphs with question files; default: tests/graphs.")
+    ] = None,
     model: Model = DEFAULT_READER,
     device: Device = "auto",
     limit: Annotated[int | None, typer.Option(min=1, help="Use the first N questions of each graph.")] = None,
