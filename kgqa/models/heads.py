@@ -217,8 +217,8 @@ class ConceptHead(nn.Module):
     ) -> None:
         super().__init__()
         inner = inner_size or hidden_size
-        # Learned: the weight of the log of a node's relevance (the square root of the ranker's odds, hence
-        # 2), and the score of linked nodes, which starts low: what a question mentions is rarely its answer.
+        # Learned: the weight of the log of a node's relevance (it starts at 2, since relevance is the square root
+        # of odds), and the score of linked nodes, which starts low: a question rarely mentions its answer.
         self.prior = nn.Parameter(torch.tensor([2.0, -4.0])) if prior else None
         self.node = nn.Linear(hidden_size, inner)
         self.text = nn.Linear(2 * hidden_size, inner)
@@ -322,7 +322,7 @@ NOT_A_TOKEN = -1e4
 
 
 class SpanHead(nn.Module):
-    """Start and end logits (Devlin et al., 2019, section 4.2-4.3); position 0 stands for "no span here"."""
+    """Start and end logits (Devlin et al., 2019, sections 4.2 and 4.3); position 0 stands for "no span here"."""
 
     def __init__(self, hidden_size: int) -> None:
         super().__init__()

@@ -72,8 +72,8 @@ class Retriever:
         self.dense_search = open_fact_index(graph, encoder, dense_search) if encoder else None
         self.question_encoder, self.language = question_encoder, language
         self.in_english = False
-        """Whether an English reader reads questions in other languages too, by their gloss."""
-        self._below: DenseSearch | None = None
+        """Whether an English reader also reads the glosses (word-by-word translations) of questions."""
+        self._below: DenseSearch | None = None  # multilingual search over the graph without edits
         self.linker = linker or fuzzy_linker(graph)
         self.ablate = ablate or ABLATIONS[settings.ablation]
         self._lock = Lock()
@@ -87,8 +87,8 @@ class Retriever:
 
     @cached_property
     def multilingual_search(self) -> DenseSearch | None:
-        """Dense search for questions in languages other than English, by the multilingual encoder; over a large graph,
-        whose index is English, combined with the English encoder of the mentioned concepts' labels."""
+        """Dense search for questions in languages other than English, by the multilingual encoder. Over a large graph,
+        whose index is English, a vector of the mentioned concepts' labels by the English encoder is added."""
         encoder: FactEncoder | None = self.question_encoder
         beneath = _beneath(self.whole)
         is_english = isinstance(beneath, GraphStore) and beneath.edge_count > MADE_AT_ONCE
@@ -157,8 +157,8 @@ class Retriever:
     def find_in_english(
         self, question: Question, linker: Any = None
     ) -> tuple[Gloss, tuple[Subgraph, ...]] | None:
-        """An everyday question in another language in English words, with its subgraphs; None for others, and unless
-        an English reader is beside the multilingual one."""
+        """The gloss (word-by-word English translation) of a question over an open-world graph, with its subgraph; None
+        for questions without one, or without an English reader."""
         language = self.language_of(question) if self.in_english and not self.whole.closed_world else ""
         gloss = glossed(question, self.linker, language) if language else None
         return gloss and (gloss, self._found(gloss.question, linker, ""))

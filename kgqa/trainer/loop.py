@@ -138,8 +138,8 @@ def matrix_rate(device: torch.device, precision: str = "bf16", seconds: float = 
 def flops_of_token(objective: Objective, batch: Any) -> float | None:
     """Floating-point operations per token, forward and backward, counted in one pass over a few rows.
 
-    Only matrix products (including attention) are counted, as the objective runs them: the head at masked
-    tokens alone, and a generator or teacher too. None for batches that are not rows of equal length. Weights
+    Only matrix products (including attention) are counted, as the objective runs them: the head only at
+    masked tokens, and a generator or teacher as well. None for batches that are not rows of equal length. Weights
     and counters of the objective are not changed, and no gradients are left.
     """
     from torch.utils.flop_counter import FlopCounterMode
@@ -170,9 +170,10 @@ TOLD_EVERY_S = 60.0
 
 Evaluate = Callable[[Objective], dict[str, float]]
 Figure = tuple[str, Tensor, float]
-"""Name, value and weight of a logged metric; metrics are logged as weighted means.
+"""Name, value and weight of a logged metric: the sum of the values divided by that of the weights is logged.
 
-The weights of the loss and its terms sum to 1 over the micro-batches and processes of a step.
+The values of the loss and its terms are shares of a step's mean, so their weights sum to 1 over the micro-batches and
+processes of the step.
 """
 
 
@@ -193,7 +194,8 @@ class TrainResult:
 
 @dataclass
 class Progress:
-    """Progress of a run, saved in each checkpoint. `stale` counts the evaluations since the best one."""
+    """Progress of a run, saved in each checkpoint. `stale` counts the evaluations since the best one;
+    `stable_saved`: the weights before the decay of the learning rate are saved."""
 
     step: int = 0
     tokens: int = 0
@@ -294,7 +296,7 @@ class _Run:
         self._signalled, self._seen = False, 0
         self._lost = torch.zeros(
             (), device=self.accelerator.device
-        )  # sum of all losses: not finite once one was
+        )  # sum of all losses: not finite once one of them was
 
     def train(self) -> TrainResult:
         if found := find_checkpoint(self.folder):
@@ -423,7 +425,7 @@ class _Run:
         return dict(zip(counts, every.unbind(), strict=True))
 
     def _of_all(self, found: Sequence[Figure]) -> dict[str, float]:
-        """Weighted mean of each metric over the steps and processes that have it."""
+        """The sum of each metric's values over that of its weights, in all steps and processes that have it."""
         sums: dict[str, tuple[float, float]] = {}
         for name, value, weight in found:
             total, weights = sums.get(name, (0.0, 0.0))

@@ -86,7 +86,7 @@ class TextOnly(Reasoner):
 
 
 def zero_linear(inputs: int, outputs: int) -> nn.Linear:
-    """A linear layer initialized to zero: training starts from the reader without this branch."""
+    """A linear layer initialized to zero: training starts from the reader without this layer."""
     layer = nn.Linear(inputs, outputs)
     nn.init.zeros_(layer.weight)
     nn.init.zeros_(layer.bias)
