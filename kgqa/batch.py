@@ -20,7 +20,7 @@ from torch import Tensor
 
 
 class Movable:
-    """Mixin: `.to(device)` for a dataclass of tensors and of further `Movable`; other fields are kept."""
+    """Mixin: `.to(device)` for dataclasses of tensors, which may be nested; other fields are kept."""
 
     def to(self, device: torch.device | str, non_blocking: bool = False) -> Self:
         """The same batch with every tensor on `device`."""

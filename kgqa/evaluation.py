@@ -179,7 +179,7 @@ def answer_all(
 
 
 def with_english_yes_no(answer: Answer) -> Answer:
-    """An answer with yes and no in English, as in the data sets."""
+    """An answer with its yes or no in English, as in the data sets."""
     known = {text: english for language in LANGUAGES for english, text in yes_no_words(language).items()}
     return with_yes_no_words(answer, known)
 

@@ -129,7 +129,7 @@ class Passage:
     text: str
     id: str = ""
     made_of: str = ""
-    """Original text, if this passage is a copy with the person names replaced (data augmentation)."""
+    """Original text, if this passage is a copy with person names replaced (data augmentation)."""
 
     def __post_init__(self) -> None:
         _check_type(self.text, str, "the passage is", "give it as text")
@@ -137,7 +137,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True, init=False)
 class Question:
-    """One type for span, multiple-choice and open questions: `choices` may be empty, `passage` None.
+    """A span, multiple-choice or open question: `choices` may be empty, `passage` None.
 
     Raises:
         ArgumentError: an argument has the wrong type.
@@ -205,7 +205,7 @@ class Example:
 
     @property
     def golds(self) -> tuple[str, ...]:
-        """Accepted answers as text: the choice, else spans and concepts; empty if unanswerable."""
+        """Accepted answers as text: the choice, yes or no, or spans and concepts; empty if unanswerable."""
         question = self.question
         if self.choice is not None:
             return (question.choices[self.choice],)
@@ -269,7 +269,7 @@ class KnowledgeGraph(Protocol):
     """Protocol of a knowledge graph: bulk queries (`find`, `neighbours`, `labels`), and properties without a query.
 
     Entities are int32 ids local to one graph. Each query takes many at once, so that two hops over a remote graph cost
-    four round trips however long the text.
+    a few round trips however long the text.
 
     Example: `graph.labels(graph.find(["trowel"])[0])`
     """
@@ -412,8 +412,8 @@ class Evidence:
     subgraph: Subgraph = field(default_factory=Subgraph)
     score: float = 0.0
     attribution: float | None = None
-    """Leave-one-out attribution: log-odds drop without the facts of the first path, or of all paths if they are
-    redundant; None: not measured."""
+    """Leave-one-out attribution: drop of the answer's log-odds without the facts of the first path, or of all paths if
+    no single one matters; None: not measured."""
     query: str = ""
     """SPARQL query, if the answer was computed by a logical form or is stated by facts."""
     interpretation: Interpretation | None = None

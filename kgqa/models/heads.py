@@ -136,7 +136,7 @@ def says_yes_or_no(sources: Collection[float], yes_no: Collection[float]) -> boo
 
 
 class ChoiceHead(nn.Module):
-    """Scores a choice from the text summary and the pooled graph state; softmax over the question's rows.
+    """Scores a choice from the text summary and the pooled graph state; softmax over the question's choices.
 
     The graph term is a network of its own, with its output layer initialized to zero: training starts from
     the text score alone. The best score of the concept head among the choice's concepts is added with a
@@ -172,7 +172,7 @@ class ChoiceHead(nn.Module):
         return score + torch.where(best > -1e4, self.known[0] * best + self.known[1], 0.0)
 
     def loss(self, scores: Tensor, batch: QABatch) -> tuple[Tensor, int]:
-        """Cross-entropy () of scores (C,) over the choices of each question that has a gold choice; their number."""
+        """Cross-entropy () of scores (C,), summed over the questions with a gold choice, and their number."""
         gold = batch.gold
         assert gold is not None
         asked = gold.choice >= 0

@@ -186,7 +186,7 @@ def layers_of(model: Any) -> list[nn.Module]:
 
 
 class DistilBERT(Distillation):
-    """5 soft targets + 2 MLM + 1 cosine of the last states (Sanh et al., 2019, section 3).
+    """5 * soft targets + 2 * MLM + cosine loss of the last states (Sanh et al., 2019, section 3).
 
     `temperature` applies to student and teacher; the paper's code uses 2.
     """
@@ -384,7 +384,7 @@ class TaughtTask(Task):
         self.layers = LayerLosses(self.model.config, teacher.config) if layers else None
 
     def forward(self, batch: TaskBatch) -> Loss:
-        """Mean loss of the examples, of the words, or of the layers."""
+        """Mean loss over examples (in tagging, words) or, for layers, over tokens."""
         teacher = self._teacher[0].to(batch.tokens.input_ids.device)
         if self.layers:
             with torch.no_grad():

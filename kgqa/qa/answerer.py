@@ -284,7 +284,7 @@ class Answerer:
         """Retrieve the subgraphs of a question: one per choice, or one.
 
         Raises:
-            InputError: a remote graph does not respond, or the extra `ko` is missing for a Korean text.
+            InputError: a remote graph does not respond, or a text is Korean and the extra `ko` is not installed.
         """
         question = asked(question)
         own = self.of(question)
@@ -406,7 +406,7 @@ class Answerer:
         return log_odds_drops(self._as_read(answer), removed, scoring)
 
     def read(self, questions: Sequence[Question], subgraphs: Sequence[Sequence[Subgraph]]) -> list[Answer]:
-        """Answer from given subgraphs, without logical forms; evidence is as in `answer_many`."""
+        """Answer from given subgraphs, without the steps compute and ground; evidence is as in `answer_many`."""
         answers: list[Answer] = []
         for question, graphs in zip(questions, subgraphs, strict=True):
             own = self.of(question)

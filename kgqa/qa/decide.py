@@ -283,7 +283,7 @@ def disregard(states: QAStates, alone: Callable[[QAStates], QAStates], share: fl
 
 
 def _is_doubtful(state: QAState) -> bool:
-    """Whether the passage may be unrelated to an open question that may be a yes/no question (see `disregard`)."""
+    """Whether an open question may be a yes/no question with an unrelated passage (see `disregard`)."""
     question = state.question
     if state.computed is not None or not state.is_open or not question.passage_text:
         return False

@@ -88,7 +88,7 @@ class Retriever:
     @cached_property
     def multilingual_search(self) -> DenseSearch | None:
         """Dense search for questions in languages other than English, by the multilingual encoder. Over a large graph,
-        whose index is English, a vector of the mentioned concepts' labels by the English encoder is added."""
+        whose index is English, the English encoder's vector of the mentioned concepts' labels is added."""
         encoder: FactEncoder | None = self.question_encoder
         beneath = _beneath(self.whole)
         is_english = isinstance(beneath, GraphStore) and beneath.edge_count > MADE_AT_ONCE
@@ -102,7 +102,7 @@ class Retriever:
         return self.whole if self.ablate is ABLATIONS["none"] else AblatedGraph(self.whole, self.ablate)
 
     def over(self, graph: KnowledgeGraph) -> Retriever:
-        """A retriever with the same settings over another graph; for an edited graph the label index is reused."""
+        """A retriever with the same settings over another graph; for an edited graph the label indexes are reused."""
         same = _beneath(graph) is _beneath(self.whole)
         linker = Linker(graph, nearest=self.linker.nearest) if same else None
         below = self.dense_search if isinstance(graph, OverlayGraph) and graph.base is self.whole else None
@@ -137,8 +137,8 @@ class Retriever:
         return other
 
     def for_reader(self, reader: LoadedReader, language: str = "auto") -> Retriever:
-        """A retriever over the same graph for a multilingual reader beside this one's, with the same fact encoder, and
-        questions in `language`."""
+        """The retriever of a multilingual reader over the same graph, with the same fact encoder, for questions in
+        `language`."""
         other = copy(self)
         other.in_english = True
         other.settings, other.question_encoder = reader.settings, reader.question_encoder
@@ -199,7 +199,7 @@ class Retriever:
 
     def _hits(self, question: Question, language: str) -> Sequence[FactHits]:
         """Facts found by dense retrieval. The fact encoder is English: for other languages, the query is embedded by
-        the multilingual encoder or, without one, consists of the (preferred) labels of the mentioned concepts."""
+        the multilingual encoder or, without one, consists of the preferred labels of the mentioned concepts."""
         texts = subgraph_module.query_texts(question)
         if language and self.multilingual_search:
             return self.multilingual_search(texts)
@@ -208,7 +208,7 @@ class Retriever:
         return self.dense_search(self._glosses(texts) if language else texts)
 
     def _glosses(self, texts: Sequence[str]) -> list[str]:
-        """The (preferred) labels of the concepts that each text mentions."""
+        """The preferred labels of the concepts that each text mentions, joined."""
         language = language_of(texts[0]) if self.language == "auto" else self.language
         found = self.linker.link_many(texts, "" if language == ENGLISH else language)
         mentioned = [[m.entities[0] for m in mentions] for mentions in found]

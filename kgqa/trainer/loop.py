@@ -35,9 +35,9 @@ from kgqa.types import InputError
 
 
 def parameter_groups(objective: nn.Module, settings: TrainerSettings) -> list[dict[str, Any]]:
-    """Groups by part (encoder, rest) and weight decay; vectors (norms, biases) are not decayed.
+    """Parameters by part (encoder, rest) and weight decay; vectors (norms, biases) are not decayed.
 
-    Each group has `rate`, the peak learning rate, and `muon`: whether Muon trains it. Those are the weight
+    Each group has `rate`, the peak learning rate, and `muon`: whether Muon trains it. Muon trains weight
     matrices except embeddings and narrow ones, such as the output layers of heads.
     """
     encoder = getattr(objective, "encoder", None)

@@ -88,7 +88,7 @@ morphological analysis)."""
 LONGEST_PIECE = 10
 """Maximum length of such a label, in characters."""
 FIRST_IDEOGRAPH = "\u3400"
-"""A single character before it (kana, letters) is no word."""
+"""First CJK ideograph; a single character with a lower code (kana, letters) is no word."""
 
 # Words that may be one concept: their places in the text, their key in the lookup cache ("?" and "~" before it mark
 # resolved pronouns and gaps), and whether there are other words between them.
@@ -158,8 +158,8 @@ def _read(text: str, language: str = "", pieces: Sequence[tuple[str, int, int]] 
 
 
 def _spans(text: str) -> list[tuple[str, int, int]]:
-    """Surface forms that may be labels within a text without blanks, with their character ranges: runs of words as
-    written and with the last in its dictionary form or, without an analyser, all short runs of characters."""
+    """Surface forms that may be labels within a text without blanks, with their character ranges: runs of words, as
+    written and with the last in dictionary form; without an analyser, all short runs of characters."""
     if not has_japanese_analyser():
         return [
             (text[a:b], a, b)
@@ -182,8 +182,8 @@ class Linker:
     """Links text to the concepts of a graph.
 
     `max_words` is the maximum number of words of a concept, `max_candidates` that of concepts per mention.
-    `nearest` does fuzzy matching, for content words that match nothing; capitalized words are taken for names
-    and left out. Lookups are cached, so a running service queries the graph only for new surface forms.
+    `nearest` does fuzzy matching, for content words that match nothing; it is not used for capitalized words,
+    which are taken for names. Lookups are cached, so a running service queries the graph only for new surface forms.
     """
 
     def __init__(
@@ -325,8 +325,8 @@ class Linker:
                 found[name] = own[0] if own else ()
 
     def _by_part(self, texts: Sequence[str], read: list[_Words], chosen: list[list[Mention]]) -> None:
-        """Link parts of names: "Curie" for Marie Curie, "1867" for a date in that year, "the goulash" for a
-        named one."""
+        """Link parts of names: "Curie" for Marie Curie, "1867" for a date in that year, "the goulash" for
+        the only entity with that noun."""
         missing = [
             (row, read[row].forms[n], start, end)
             for row, n, start, end in _uncovered(texts, read, chosen)

@@ -179,7 +179,7 @@ def retrieve(
         max_nodes: number of concepts in each subgraph.
         relevance: scores the best `4 * max_nodes` concepts by their labels, in addition to the ranker.
         hits: facts found by dense retrieval for each text of `query_texts`. They need not be within two
-            hops; their ends are ranked with the concepts of the expansion, and `Subgraph.near` holds their
+            hops; their concepts are ranked with those of the expansion, and `Subgraph.near` holds their
             similarity.
         language: use labels in this language, where the graph has them.
 
@@ -384,7 +384,7 @@ def _facts(columns: Sequence[Ints]) -> list[tuple[int, ...]]:
 
 
 def _facts_among(graph: KnowledgeGraph, reached: Expansion, ids: Ints) -> Edges:
-    """Distinct facts with both ends in `ids` (ascending); their ends are indices into `ids`.
+    """Distinct facts with head and tail in `ids` (ascending), as indices into `ids`.
 
     Most are known from the expansion; the graph is queried only about concepts whose facts the expansion
     capped.
@@ -403,7 +403,7 @@ def _facts_among(graph: KnowledgeGraph, reached: Expansion, ids: Ints) -> Edges:
 
 
 def _renamed(edges: Edges, place: Callable[[Ints], Ints]) -> Edges:
-    """The facts with both ends renumbered by `place`, without those that have an end of -1.
+    """The facts with head and tail renumbered by `place`, except those where either is -1.
 
     Heads are filtered first, which drops most facts before their tails are looked up.
     """

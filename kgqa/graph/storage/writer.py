@@ -174,7 +174,7 @@ class Scratch:
 
     def foreign_labels(self, folder: Path, language: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Which labels (L,) of a store are foreign (neither in the wanted language, nor English, nor without a
-        language) while their entity also has others; and which entities (V,) have foreign labels only."""
+        language), of entities that have others too; and which entities (V,) have foreign labels only."""
         grade = np.array([_grade(known, language) for known in self.languages], dtype=np.int64)
         pointer = memory_map(folder / "label_pointer.bin", "<i8")
         foreign = grade[memory_map(folder / "label_language.bin", "<i4")] > NEUTRAL + 1
@@ -188,8 +188,8 @@ class Scratch:
     def write_labels(
         self, keep: NDArray[np.bool_], folder: Path, language: str, relations: Iterable[str]
     ) -> dict[str, list[str]]:
-        """Write the label columns of a store; return the labels of `relations`, best first, in the language of the
-        best.
+        """Write the label columns of a store; return the labels of each of `relations`, best first, of those in the
+        language of the best one.
 
         The order is: preferred labels in the wanted language or without one, alternative labels in these, labels in
         English, labels in other languages. Latin counts as without a language, since names of species are the same

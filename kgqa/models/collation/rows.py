@@ -25,7 +25,7 @@ from kgqa.types import NO, YES, Example, Link, NodeRole, Question, Relation, Spa
 from kgqa.verbalize.fact_sentences import verbalize_triple
 
 LONGER = 0.5
-"""Factor by which the scores of paths of two facts are lowered."""
+"""Factor on the scores of paths of two facts."""
 
 
 class VerbalizedPath(NamedTuple):
@@ -521,7 +521,7 @@ def shortened(question: Question, subgraph: Subgraph) -> tuple[Question, Subgrap
             kept.append(number)
             room -= end - start
     kept.sort()
-    if not kept:  # one endless sentence: its beginning
+    if not kept:  # every sentence is too long: the beginning of the passage
         sentences, kept = [(0, LONGEST)], [0]
     moved, links, at = [], [link for link in subgraph.links if link.part is not NodeRole.PASSAGE], 0
     for number in kept:

@@ -207,9 +207,9 @@ class DataSettings(Settings):
 
     name: RecipePath
     """A published set (`kgqa.data.datasets.load`), a file or pattern of JSON lines, `synthesis` (questions generated
-    from the graph's facts), `korean-questions` (the same in Korean), `synthetic-graphs` (small synthetic graphs with
-    their own questions), `forms` (with logical forms as choices), `korean-cloze`, or `aligned` (sentences of `texts`
-    that mention a fact of the graph, with one of its entities masked)."""
+    from the graph's facts), `korean-questions` (the same in Korean), `korean-cloze` (from KoBEST's statements),
+    `synthetic-graphs` (small graphs with their own questions), `forms` (with logical forms as choices) or `aligned`
+    (sentences of `texts` that mention a fact of the graph, with one of its entities masked)."""
     graph: RecipePath = "everyday"
     """The graph of its questions, or "none"; environment variables are expanded ("$KGQA_DATA/kg/...")."""
     weight: float = Field(1.0, gt=0)
@@ -418,7 +418,7 @@ def check_uses(training: Sequence[DataSettings], development: Sequence[DataSetti
 
 
 def data_hashes(mixture: Sequence[DataSettings]) -> dict[str, str]:
-    """Hashes of a mixture's questions, texts and graphs; the latter two stand for generated questions."""
+    """Hashes of a mixture's questions, texts and graphs; generated questions count by their texts and graphs only."""
     sets = [s for s in mixture if s.name not in MADE_UP]
     texts = [text for settings in mixture for text in settings.texts]
     for settings in mixture:
