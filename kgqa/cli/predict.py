@@ -281,7 +281,7 @@ def _bring(output: Output, overwrite: bool) -> None:
         raise
     except (OSError, ValueError, TypeError, ImportError, NotImplementedError) as error:
         raise InputError(
-            f"{output.name}: cannot be written ({first_line(error)}); check the address and your rights; "
+            f"{output.name}: cannot be written ({first_line(error)}); check the address and your access rights; "
             "run the same command again to resume"
         ) from None
     output.part.unlink()

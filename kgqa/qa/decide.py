@@ -40,8 +40,8 @@ class DecisionConfig(BaseModel):
     graph_free_choices: float | None = Field(None, ge=0, le=1)
     """The same for questions with choices; None: `graph_free_weight`."""
     stated: float = Field(0.9, gt=0, lt=1)
-    """Confidence of an answer that is a fact of the graph (the verify step): of 184 yes/no questions answered by a
-    fact, 183 were answered correctly."""
+    """Confidence of an answer that a fact of the graph states (the verify step): of 184 such yes/no answers, 183 were
+    correct."""
     gloss: float = Field(0.0, ge=0, le=1)
     """Weight of the English reader when both readers' log-probabilities of concepts and answer types are averaged; see
     `kgqa/qa/gloss.py`."""

@@ -94,7 +94,7 @@ def _beyond(
     overlap: NDArray[np.float64],
     before: NDArray[np.float64] | None = None,
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-    """(V,) which concepts are one fact from `source`, and the word overlap of the best path there with the
+    """(V,) which concepts are one fact away from `source`, and the word overlap of the best path there with the
     question."""
     found, best_overlap = np.zeros(len(source), dtype=bool), np.zeros(len(source))
     for here, there in ((head, tail), (tail, head)):

@@ -188,8 +188,8 @@ class Scratch:
     def write_labels(
         self, keep: NDArray[np.bool_], folder: Path, language: str, relations: Iterable[str]
     ) -> dict[str, list[str]]:
-        """Write the label columns of a store; return the labels of each of `relations`, best first, of those in the
-        language of the best one.
+        """Write the label columns of a store; return for each of `relations` its labels in the language of the best
+        one, best first.
 
         The order is: preferred labels in the wanted language or without one, alternative labels in these, labels in
         English, labels in other languages. Latin counts as without a language, since names of species are the same
