@@ -5,8 +5,7 @@ Legend of dimensions, used in every shape comment:
   T tokens of a row                        H hidden size
   N nodes of all rows together (ragged)    E edges of all rows together
   U distinct labels in the batch           K tokens of a label
-  M mention tokens aligned to nodes       C candidates that are scored (packed in rows, or rows of their own),
-                                            or the classes of a classifier
+  M mention tokens aligned to nodes       C scored candidates (packed in rows, or rows of their own), or classes
 """
 
 from __future__ import annotations
@@ -159,8 +158,7 @@ class QABatch(Movable):
         return int(self.tokens.input_ids.shape[0])
 
     def part(self, first: int, end: int) -> QABatch:
-        """Rows `first` to `end` - 1 as a batch of their own, with their nodes, facts and labels, but without gold
-        answers and packed candidates."""
+        """Rows `first` to `end` - 1 as a batch of their own, with their part of the graph; without gold and packing."""
         graph, ends = self.graph, torch.tensor([first, end], device=self.question.device)
 
         def within(rows: Tensor) -> slice:

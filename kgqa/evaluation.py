@@ -52,8 +52,7 @@ class DuplicatePair(NamedTuple):
 def near_duplicates(
     measured: Sequence[Example], trained: Sequence[Example], least: float = SHARE
 ) -> Iterator[DuplicatePair]:
-    """Pairs of rows with a common accepted answer, and at least the share `least` of the words (of
-    passage and question) of each in the other.
+    """Pairs of rows with a common accepted answer, and at least the share `least` of the words of each in the other.
 
     Two unanswerable rows count as having a common answer.
     """

@@ -76,14 +76,13 @@ def _check_type(value: object, kind: Any, what: str, remedy: str) -> None:
 
 
 class NodeRole(IntEnum):
-    """Why a concept is in a subgraph: mentioned in a text, `OTHER` (only retrieved), or `CONTEXT`, the extra node of
-    each row in a batch. The values index the role embedding: never reorder."""
+    """Why a concept is in a subgraph. The values index the role embedding: never reorder."""
 
     QUESTION = 0
     PASSAGE = 1
     CHOICE = 2
-    OTHER = 3
-    CONTEXT = 4
+    OTHER = 3  # retrieved, not mentioned
+    CONTEXT = 4  # the extra node of each row
 
 
 LINKED = (NodeRole.QUESTION, NodeRole.PASSAGE, NodeRole.CHOICE)

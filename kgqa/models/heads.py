@@ -206,8 +206,7 @@ def of_choices(scores: Tensor, batch: QABatch) -> Tensor:
 
 
 class ConceptHead(nn.Module):
-    """Pointer over nodes: the softmax over a row's nodes is the answer distribution, as in ReaRev (Mavromatis
-    and Karypis, 2022).
+    """Pointer over nodes: a softmax over a row's nodes, as in ReaRev (Mavromatis and Karypis, 2022).
 
     Any accepted concept is correct, so the loss is minus the log of the accepted nodes' total probability.
     With `prior` the retriever's ranking is part of the scores, and training learns corrections to it.

@@ -82,9 +82,8 @@ class Answerer:
         language: a code such as "en", or "auto", which detects the language of each question; it is answered in
             that language.
         pipeline: builds the list of steps; a custom one may add or omit steps.
-        multilingual_reader: reader for languages other than English; None: `reader` reads all questions. If it reads
-            only English, Korean ones (over a closed-world graph, those of other languages too) are glossed: translated
-            word by word into English.
+        multilingual_reader: reader for languages other than English; None: `reader` reads all questions; if it is not
+            multilingual, Korean (over a closed-world graph, other languages too) is translated word by word.
 
     Example: `Answerer.load("kgqa-small", "farm.ttl").answer("Which breed is Bella?").text`
     """

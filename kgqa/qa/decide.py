@@ -86,8 +86,7 @@ CANDIDATES = 10
 
 
 def decide(states: QAStates, decision: DecisionConfig, closed_world: bool = False) -> QAStates:
-    """Rank the candidates of each question and set source and confidence. A computed answer comes first, unless one of
-    the passage is more probable."""
+    """Rank each question's candidates; a computed answer comes first, unless one of the passage is more probable."""
     return tuple(_decided(state, decision, closed_world) for state in states)
 
 

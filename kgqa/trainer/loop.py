@@ -194,8 +194,7 @@ class TrainResult:
 
 @dataclass
 class Progress:
-    """Progress of a run, saved in each checkpoint. `stale` counts the evaluations since the best one;
-    `stable_saved`: the weights before the decay of the learning rate are saved."""
+    """Progress of a run, saved in each checkpoint. `stale` counts the evaluations since the best one."""
 
     step: int = 0
     tokens: int = 0
@@ -203,7 +202,7 @@ class Progress:
     loss: float = math.nan
     best: float | None = None
     stale: int = 0
-    stable_saved: bool = False
+    stable_saved: bool = False  # whether the weights before the decay of the learning rate are saved
     finished: bool = False
     """Whether patience ran out: the run does not resume, even with a larger budget."""
     metrics: dict[str, float] = field(default_factory=dict)
