@@ -5,7 +5,7 @@ Legend of dimensions, used in every shape comment:
   T tokens of a row                        H hidden size
   N nodes of all rows together (ragged)    E edges of all rows together
   U distinct labels in the batch           K tokens of a label
-  M mention tokens aligned to nodes       C candidates that are scored: packed in rows, or rows of their own
+  M mention tokens aligned to nodes       C scored candidates (packed in rows, or rows of their own), or classes
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from torch import Tensor
 
 
 class Movable:
-    """Mixin: `.to(device)` for a dataclass of tensors and further movables; other fields are kept."""
+    """Mixin: `.to(device)` for dataclasses of tensors, which may be nested; other fields are kept."""
 
     def to(self, device: torch.device | str, non_blocking: bool = False) -> Self:
         """The same batch with every tensor on `device`."""
         return self._each(lambda tensor: tensor.to(device, non_blocking=non_blocking))
 
     def float(self) -> Self:
-        """The same with every tensor of half precision in float32."""
+        """The same with every floating-point tensor in float32."""
         return self._each(lambda tensor: tensor.float() if tensor.is_floating_point() else tensor)
 
     def _each(self, change: Callable[[Tensor], Tensor]) -> Self:
@@ -63,7 +63,7 @@ class TextBatch(Movable):
     attention_mask: Tensor | None = None  # (B, T) bool; None: every token counts
     token_type_ids: Tensor | None = None  # (B, T) int64, 1 for the second segment
     label: Tensor | None = None  # (B,) int64 for NSP or SOP: 1 if the second segment is not the next
-    joined: Tensor | None = None  # (B, T) bool: the token continues the concept of the one before it
+    joined: Tensor | None = None  # (B, T) bool: the token belongs to the same concept as the one before it
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class GraphBatch(Movable):
     mention_node: Tensor  # (M,) int64 node 0..N-1
     node_vector: Tensor | None = None  # (N, d) float32 entity vectors (`kgqa graph embed`), zero if unknown
     edge_plausible: Tensor | None = (
-        None  # (E,) float32 plausibility of each fact under the method of those vectors, 0..1
+        None  # (E,) float32 plausibility of each fact by the scoring function of those vectors, 0..1
     )
 
 
@@ -106,7 +106,7 @@ class EdgeBatch(NamedTuple):
 
 @dataclass(frozen=True)
 class Gold(Movable):
-    """Gold answers as tensors; -1 if a question has none of that type."""
+    """Gold answers as tensors; -1 where a question has none of that type."""
 
     source: Tensor  # (Q,) int64: 0 passage, 1 knowledge, 2 none, 3 yes, 4 no, -1 for multiple choice
     choice: Tensor  # (Q,) int64 index of the correct choice
@@ -158,7 +158,7 @@ class QABatch(Movable):
         return int(self.tokens.input_ids.shape[0])
 
     def part(self, first: int, end: int) -> QABatch:
-        """Rows `first` to `end` - 1 as a batch of their own, with their nodes, facts and labels; without gold."""
+        """Rows `first` to `end` - 1 as a batch of their own, with their part of the graph; without gold and packing."""
         graph, ends = self.graph, torch.tensor([first, end], device=self.question.device)
 
         def within(rows: Tensor) -> slice:

@@ -33,7 +33,7 @@ from kgqa.validation import LANGUAGES
 # Near-duplicates: training rows that share most content words, and an answer, with an evaluated row.
 
 SHARE = 0.5
-"""Minimum share of content words, weighted by inverse document frequency, that both rows have in common."""
+"""Minimum share of each row's content words (weighted by inverse document frequency) that the other row has too."""
 
 _AT_ONCE = 256
 """Number of evaluated rows compared at a time, which bounds memory."""
@@ -42,7 +42,7 @@ _lemma = lru_cache(1 << 16)(lemma)
 
 
 class DuplicatePair(NamedTuple):
-    """Indices of two near-duplicate rows, and the share of common words (the smaller one of both rows)."""
+    """Indices of two near-duplicate rows, and the share of common words in the row where it is smaller."""
 
     measured: int
     trained: int
@@ -52,7 +52,7 @@ class DuplicatePair(NamedTuple):
 def near_duplicates(
     measured: Sequence[Example], trained: Sequence[Example], least: float = SHARE
 ) -> Iterator[DuplicatePair]:
-    """Pairs of rows with a common accepted answer, and at least the share `least` of the words of passage and question.
+    """Pairs of rows with a common accepted answer, and at least the share `least` of the words of each in the other.
 
     Two unanswerable rows count as having a common answer.
     """
@@ -97,7 +97,7 @@ def _answers(example: Example) -> set[str]:
 ANSWER_PATHS = 24
 """Maximum number of other paths to the answer that are tested."""
 ELSEWHERE_PATHS = 8
-"""Maximum number of paths elsewhere in the subgraph that are tested."""
+"""Number of paths elsewhere in the subgraph that are tested too; more if there are fewer to the answer."""
 
 
 def control_paths(answer: Answer, path: EvidencePath) -> list[tuple[int, ...]]:
@@ -179,7 +179,7 @@ def answer_all(
 
 
 def with_english_yes_no(answer: Answer) -> Answer:
-    """An answer with yes and no in English, as in the data sets."""
+    """An answer with its yes or no in English, as in the data sets."""
     known = {text: english for language in LANGUAGES for english, text in yes_no_words(language).items()}
     return with_yes_no_words(answer, known)
 
@@ -194,13 +194,13 @@ def evaluate(
 
     Knowledge questions whose ids differ only in their last letter (h0001-a, h0001-b) are a contrast pair:
     `pair_exact_match` is the share of pairs with all members correct. If there are several question types, each with at
-    least `MIN_OF_A_KIND` questions has its own figure: `exact_match_passage_why`. If some open questions are
+    least `MIN_OF_A_KIND` questions has its own figure, such as `exact_match_passage_why`. If some open questions are
     unanswerable, `best_exact_match` and `best_f1` are the figures with the best `no_answer_threshold`, which is
     `best_exact_match_threshold` or `best_f1_threshold` (as in SQuAD 2.0's script). If `answer_many` is ablated, `whole`
     is the same without ablation: `whole_exact_match` is its figure, `gain` the difference, and `gain_error` the
-    standard error of the difference over the same questions; again for knowledge questions only. With training rows
-    `near`, `near_duplicates` is the number of near-duplicate questions, `exact_match_near` and `exact_match_far` are
-    the figures of these and of all others.
+    standard error of the paired difference; `knowledge_gain` and the like are those of knowledge questions only. With
+    training rows `near`, `near_duplicates` is the number of questions with a near-duplicate among them;
+    `exact_match_near` and `exact_match_far` are the figures of these and of all others.
     """
     close = None if near is None else {pair.measured for pair in near_duplicates(examples, near)}
     started = time.perf_counter()
@@ -275,8 +275,8 @@ def _pair(example: Example) -> str:
 CLOSE = 1.0
 """Regularization of the answer-type calibration: weight of the squared distance from the identity."""
 SHARES = (0.0, 0.5)
-"""Ensemble weights of the graph-free pass that are tried, for questions with choices and for others; the one with more
-correct answers is used."""
+"""Ensemble weights of the graph-free pass that are tried; the one with more correct answers is used, for questions with
+and without choices separately."""
 
 
 def calibrate(answerer: Answerer, examples: Sequence[Example]) -> dict[str, Any]:
@@ -357,7 +357,7 @@ def fit_answer_type(scores: Tensor, right: Tensor) -> tuple[float, tuple[float, 
 def fit_calibration(examples: Sequence[Example], answers: Sequence[Answer]) -> dict[str, tuple[float, float]]:
     """Platt scaling (Platt, 1999) for each type of answer: (a, b) of sigmoid(a * logit(score) + b), with a >= 0.
 
-    All types share one pair, since separate fits are worse on other questions (training/RUNS.md). With fewer than 30
+    All types share one pair, since separate fits are worse on held-out questions (training/RUNS.md). With fewer than 30
     answers, nothing is fitted.
     """
     sorts, scores = set(), []

@@ -71,7 +71,7 @@ VARIABLES = {
     "KGQA_GRAPH": Variable("graph of the app, set by `kgqa app --graph`", "everyday"),
     "KGQA_DEVICE": Variable("device of the app, set by `kgqa app --device`", "auto"),
     "KGQA_READERS": Variable("further readers to compare with, set by `kgqa app --reader`"),
-    "KGQA_SERVER": Variable("service that answers for the app, set by `kgqa app --server`"),
+    "KGQA_SERVER": Variable("URL of the service that answers for the app, set by `kgqa app --server`"),
     "KGQA_ALLOW_SPARQL": Variable("1: visitors may query endpoints by URL, set by `kgqa app --allow-sparql`"),
     "KGQA_ALLOW_PRIVATE": Variable("1: the app may query SPARQL endpoints at private addresses"),
     "KGQA_FEEDBACK": Variable("file that stores feedback on answers; default: in `XDG_DATA_HOME`"),
@@ -80,8 +80,8 @@ VARIABLES = {
     "KGQA_STORYTELLER": Variable("folder of the causal language model of the Learn page; else kgqa-story"),
     "XDG_CACHE_HOME": Variable("folder of the cache of graphs, subgraphs and indexes", "~/.cache"),
     "XDG_DATA_HOME": Variable("folder of persistent data", "~/.local/share"),
-    "OMP_NUM_THREADS": Variable("threads of a matrix product; else one"),
-    "RANK": Variable("number of this process in a distributed training", "0"),
+    "OMP_NUM_THREADS": Variable("CPU threads of torch; else 1"),
+    "RANK": Variable("rank of this process in distributed training", "0"),
     "RAY_ADDRESS": Variable("Ray cluster of `kgqa predict --engine ray`; else this machine"),
     "PROMETHEUS_MULTIPROC_DIR": Variable("folder with the metrics of all processes, set by `kgqa serve`"),
     "DISPLAY": Variable("X display on which a browser can be opened"),
@@ -101,7 +101,7 @@ def cache_folder(kind: str) -> Path:
 
 
 def output_file(path: Path | str, overwrite: bool, *inputs: Path | str) -> Path:
-    """The file of an output path, with links resolved; checks that it is new, or may be overwritten.
+    """An output path with links resolved, after checking that it is new or may be overwritten.
 
     Raises:
         InputError: it is an input, a folder or a device, or it exists and may not be overwritten.
@@ -145,7 +145,7 @@ def replacing(path: Path, overwrite: bool = True) -> Iterator[Path]:
 
 @contextmanager
 def _beside(target: Path) -> Iterator[Path]:
-    """A new hidden file, locked while this process lives; unlocked leftovers of killed ones are deleted."""
+    """A new hidden file next to `target`, locked until closed; unlocked ones of killed processes are deleted."""
     name = f".{target.name[:40]}."
     for left in target.parent.glob(f"{glob.escape(name)}????????.part"):
         with suppress(OSError, ImportError), left.open("rb") as file:
@@ -172,7 +172,7 @@ def _new_file(folder: Path, name: str) -> tuple[Path, int | None]:
         except ImportError:  # Windows cannot rename open files
             os.close(handle)
             return part, None
-        # no link left: another process has removed it as a leftover before it was locked
+        # no link left: before it was locked, another process took it for a leftover and removed it
         if os.fstat(handle).st_nlink:
             return part, handle
         os.close(handle)
@@ -194,7 +194,7 @@ def hold(handle: int) -> bool:
 
 
 def put_in_place(part: Path, target: Path, overwrite: bool = True) -> None:
-    """Rename a finished file, flushed to disk before and after.
+    """Rename a finished file to `target`; the file is flushed to disk before, the folder after.
 
     Raises:
         InputError: a file that may not be overwritten has appeared meanwhile.
@@ -263,7 +263,7 @@ def trusted_modules() -> set[str]:
     return names
 
 
-GET_BASE = "pip install its wheel kgqa_base, or ./training/models of a clone"
+GET_BASE = "pip install the wheel kgqa_base, or ./training/models of a clone"
 """How to install the default reader and the fact encoder, which are on no package index."""
 
 
@@ -344,7 +344,7 @@ def find_encoder(name: str) -> Path:
             return folder
     shipped = {path.parent.name for path in MODELS.glob("*/config.json")}
     shipped |= {entry.name for entry in entry_points(group=INSTALLED)}
-    hint = did_you_mean(name, shipped, "`kgqa pretrain` trains one, training/start.py gets one")
+    hint = did_you_mean(name, shipped, "`kgqa pretrain` trains one, training/start.py downloads one")
     raise InputError(f"{name}: not an encoder (a Hugging Face folder with config.json); {hint}")
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float32]
-_HARMLESS = frozenset("\u00a0\u3000\u2009\u202f\u200c\u200d")
+_HARMLESS = frozenset("\u00a0\u3000\u2009\u202f\u200c\u200d")  # spaces and joiners
 
 
 class InputError(ValueError):
@@ -31,7 +31,7 @@ class InputError(ValueError):
 
 
 class DamagedError(InputError):
-    """A file of the installation or cache is damaged; the input of the user is not at fault."""
+    """A file of the installation or cache is damaged; the user's input is not at fault."""
 
 
 class ArgumentError(InputError, TypeError):
@@ -54,7 +54,7 @@ def first_line(error: BaseException, most: int = 200) -> str:
 
 @contextmanager
 def report_damage(wrong: str, remedy: str, most: int = 200) -> Iterator[None]:
-    """Report any error as an InputError: damaged files may fail anywhere in reading them."""
+    """Context that turns any error into an InputError: reading a damaged file may fail anywhere."""
     try:
         yield
     except InputError:
@@ -64,7 +64,7 @@ def report_damage(wrong: str, remedy: str, most: int = 200) -> Iterator[None]:
 
 
 def did_you_mean(name: str, known: Iterable[str], otherwise: str) -> str:
-    """A remedy for a mistyped name: the known one that was probably meant, else `otherwise`."""
+    """Remedy for an unknown name: "did you mean ...?" with the most similar known one, else `otherwise`."""
     near = difflib.get_close_matches(name, sorted(known), n=1)
     return f"did you mean {near[0]!r}?" if near else otherwise
 
@@ -81,8 +81,8 @@ class NodeRole(IntEnum):
     QUESTION = 0
     PASSAGE = 1
     CHOICE = 2
-    OTHER = 3
-    CONTEXT = 4
+    OTHER = 3  # retrieved, not mentioned
+    CONTEXT = 4  # the extra node of each row
 
 
 LINKED = (NodeRole.QUESTION, NodeRole.PASSAGE, NodeRole.CHOICE)
@@ -128,7 +128,7 @@ class Passage:
     text: str
     id: str = ""
     made_of: str = ""
-    """Original text, if this passage is a copy with the person names replaced (data augmentation)."""
+    """Original text, if this passage is a copy with person names replaced (data augmentation)."""
 
     def __post_init__(self) -> None:
         _check_type(self.text, str, "the passage is", "give it as text")
@@ -136,7 +136,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True, init=False)
 class Question:
-    """One type for span, multiple-choice and open questions: `choices` may be empty, `passage` None.
+    """A span, multiple-choice or open question: `choices` may be empty, `passage` None.
 
     Raises:
         ArgumentError: an argument has the wrong type.
@@ -180,9 +180,9 @@ class Example:
     """A question with its gold answers. Without any gold answer it is unanswerable.
 
     `choice` is an index into `question.choices`. Each of the `spans` of the passage and each of the
-    `concepts` (surface forms) is a correct answer. `yes_no_label` answers a yes/no question; it is `known` if
-    the answer is common knowledge, whatever the passage says. Questions about one passage with the same
-    `same` are paraphrases with the same answer."""
+    `concepts` (surface forms) is a correct answer. `kind` is the question type. `yes_no_label` answers a
+    yes/no question; `known` marks an answer that is common knowledge, whatever the passage says. `same` is
+    the key of a group of paraphrases: questions about one passage with the same answer."""
 
     question: Question
     choice: int | None = None
@@ -204,7 +204,7 @@ class Example:
 
     @property
     def golds(self) -> tuple[str, ...]:
-        """Accepted answers as text: the choice, else spans and concepts; empty if unanswerable."""
+        """Accepted answers as text: the choice, yes or no, or spans and concepts; empty if unanswerable."""
         question = self.question
         if self.choice is not None:
             return (question.choices[self.choice],)
@@ -218,7 +218,7 @@ class Example:
 class Mention:
     """A mention: a span of a text with candidate entities (graph ids, best first).
 
-    `certainty` is below 1 if no label matches exactly and the most similar ones are used.
+    `certainty` is below 1 if no label matches exactly, but a part of one or a similar one does.
     """
 
     start: int
@@ -268,7 +268,7 @@ class KnowledgeGraph(Protocol):
     """Protocol of a knowledge graph: bulk queries (`find`, `neighbours`, `labels`), and properties without a query.
 
     Entities are int32 ids local to one graph. Each query takes many at once, so that two hops over a remote graph cost
-    four round trips however long the text.
+    a few round trips however long the text.
 
     Example: `graph.labels(graph.find(["trowel"])[0])`
     """
@@ -298,17 +298,17 @@ class KnowledgeGraph(Protocol):
         """Type of each entity as an index into `type_names`, -1 if unknown (local, never a round trip)."""
 
     def find(self, surfaces: Sequence[str], language: str = "") -> list[Ints]:
-        """Entities whose label equals each surface form, as written or normalised, best first. With `language`,
-        entities that have labels in it are found by these only (ignored by a remote graph)."""
+        """For each surface form, the entities with that label, as written or normalised, best first. With `language`,
+        an entity with labels in that language is found by them only (ignored by a remote graph)."""
 
     def find_parts(self, words: Sequence[str]) -> list[Ints]:
-        """For each lower-case word, entities with it in their name; none if many, or for a remote graph."""
+        """For each lower-case word, entities with it in a label; none if there are many, or for a remote graph."""
 
     def neighbours(self, entities: Ints, limit: int | None = None) -> Edges:
         """Facts with one of `entities` as head or tail, each once; `limit` per entity and direction, heaviest first."""
 
     def facts_among(self, entities: Ints, others: Ints, limit: int | None = None) -> Edges:
-        """Facts of `neighbours(entities, limit)` with both ends in `others`."""
+        """Facts of `neighbours(entities, limit)` whose head and tail are in `others`."""
 
     def labels(self, entities: Ints) -> list[str]:
         """Preferred label of each entity."""
@@ -332,7 +332,7 @@ def _empty(*shape: int) -> Ints:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A mention aligned to a node of the subgraph. `part` is question, passage or choice."""
+    """A mention aligned to a node of the subgraph. `part` is the text it is in: question, passage or choice."""
 
     part: NodeRole
     start: int
@@ -390,8 +390,8 @@ class EvidencePath:
 
 @dataclass(frozen=True, slots=True)
 class Interpretation:
-    """How the question was interpreted: a logical form (an s-expression) or a calculation, its verbalization,
-    result and probability."""
+    """How the question was interpreted: `form` is a logical form (an s-expression) or a calculation, `phrase` its
+    verbalization."""
 
     phrase: str
     result: str
@@ -411,8 +411,8 @@ class Evidence:
     subgraph: Subgraph = field(default_factory=Subgraph)
     score: float = 0.0
     attribution: float | None = None
-    """Leave-one-out attribution: log-odds drop without the facts of the first path, or of all paths if they are
-    redundant; None: not measured."""
+    """Leave-one-out attribution: drop of the answer's log-odds without the facts of the first path, or of all paths if
+    no single one matters; None: not measured."""
     query: str = ""
     """SPARQL query, if the answer was computed by a logical form or is stated by facts."""
     interpretation: Interpretation | None = None
@@ -456,7 +456,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A candidate answer. `concept` is the name of its node, if it is a concept of the graph."""
+    """A candidate answer. `concept` is its name in the graph, if it is a concept."""
 
     text: str
     source: Source

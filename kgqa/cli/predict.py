@@ -57,7 +57,7 @@ class Output:
     part: Path
     """Answers so far, from which an interrupted run resumes."""
     record: Path
-    """File with the fingerprints of questions, reader and graph."""
+    """File with fingerprints of questions, reader and graph, and settings."""
 
 
 def find_output(source: str, target: str) -> Output:
@@ -281,7 +281,7 @@ def _bring(output: Output, overwrite: bool) -> None:
         raise
     except (OSError, ValueError, TypeError, ImportError, NotImplementedError) as error:
         raise InputError(
-            f"{output.name}: cannot be written ({first_line(error)}); check address and rights; "
+            f"{output.name}: cannot be written ({first_line(error)}); check the address and your access rights; "
             "run the same command again to resume"
         ) from None
     output.part.unlink()
@@ -406,7 +406,7 @@ def _json_rows(name: str) -> Iterator[Question | str]:
 def _lines(name: str) -> Iterator[bytes]:
     """Lines of a file, or rows of a Parquet file as lines of JSON.
 
-    A remote file is streamed, since a killed run would leave a temporary copy behind.
+    A remote file is streamed: if it were copied, a killed run would leave the copy behind.
     """
     if "://" not in name and not Path(name).is_file():
         wrong = "not a regular file" if Path(name).exists() else "no such file"
@@ -540,7 +540,7 @@ def _answered(
 
 
 def _run_of(questions: Sequence[Question], run: PredictionRun) -> dict[str, str]:
-    """Fingerprints of what the answers depend on."""
+    """What the answers depend on: fingerprints and settings."""
     from kgqa.graph.load import graph_fingerprint
     from kgqa.models.reader import model_fingerprint
 

@@ -148,8 +148,8 @@ def _check_fits(own: dict[str, Tensor], given: dict[str, Tensor], use: str, size
     for name, value in own.items():
         if name not in given or given[name].shape != value.shape:
             raise InputError(
-                f"the student cannot {use} ({name} differs); set the teacher's hidden_size, {size} and "
-                "max_position_embeddings, or set start"
+                f"the student cannot {use} ({name} differs); give it the teacher's hidden_size, {size} and "
+                "max_position_embeddings, or weights to start from with `start`"
             )
 
 
@@ -186,7 +186,7 @@ def layers_of(model: Any) -> list[nn.Module]:
 
 
 class DistilBERT(Distillation):
-    """5 soft targets + 2 MLM + 1 cosine of the last states (Sanh et al., 2019, section 3).
+    """5 * soft targets + 2 * MLM + cosine loss of the last states (Sanh et al., 2019, section 3).
 
     `temperature` applies to student and teacher; the paper's code uses 2.
     """
@@ -384,7 +384,7 @@ class TaughtTask(Task):
         self.layers = LayerLosses(self.model.config, teacher.config) if layers else None
 
     def forward(self, batch: TaskBatch) -> Loss:
-        """Mean loss of the examples, of the words, or of the layers."""
+        """Mean loss over examples (in tagging, words) or, for layers, over tokens."""
         teacher = self._teacher[0].to(batch.tokens.input_ids.device)
         if self.layers:
             with torch.no_grad():
@@ -404,7 +404,7 @@ class TaughtTask(Task):
         return Loss.summed({**kept, "soft": soft})
 
     def counts(self, batch: TaskBatch) -> dict[str, Tensor | float]:
-        """Number of tokens, for layers; else of labels, and of examples or words with soft targets."""
+        """For layers, the number of tokens; else of gold labels and of soft targets (examples; in tagging, words)."""
         if self.layers:
             return dict.fromkeys(self.layers.names, batch.tokens.attention_mask.sum())
         return {**super().counts(batch), "soft": self._softened(batch)}
@@ -482,9 +482,9 @@ def _single(rows: Sequence[BatchRow]) -> dict[tuple[int, int], int]:
 
 
 class TaughtQA(QA):
-    """Gold answers and a teacher's soft ones: (1 - w) L + w T^2 KL (Hinton et al., 2015, section 2).
+    """Gold answers (loss L) and a teacher's soft ones: (1 - w) L + w T^2 KL (Hinton et al., 2015, section 2).
 
-    The divergence is summed over the heads with their weights: start and end of spans over tokens, concepts over the
+    The KL divergence is summed over the heads with their weights: start and end of spans over tokens, concepts over the
     nodes of a row, choices over those of a question, and the classes of the answer-type classifier. The tokens of a
     teacher with another tokenizer are aligned by characters. The batch is a `TaughtBatch`.
 

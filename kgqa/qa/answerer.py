@@ -49,7 +49,7 @@ PipelineFactory = Callable[[Retriever, LoadedReader, DecisionConfig], Sequence[S
 
 
 class MultilingualReader:
-    """The reader for languages other than English, loaded with the first such question."""
+    """The reader for languages other than English, loaded for the first such question."""
 
     def __init__(self, model: str, device: str, no_answer_threshold: float | None = None) -> None:
         self.model, self.device, self.no_answer_threshold = model, device, no_answer_threshold
@@ -82,8 +82,8 @@ class Answerer:
         language: a code such as "en", or "auto", which detects the language of each question; it is answered in
             that language.
         pipeline: builds the list of steps; a custom one may add or omit steps.
-        multilingual_reader: reader for languages other than English; None: `reader` reads all questions, Korean ones as
-            English glosses unless it is multilingual.
+        multilingual_reader: reader for languages other than English; None: `reader` reads all questions; if it is not
+            multilingual, Korean (over a closed-world graph, other languages too) is translated word by word.
 
     Example: `Answerer.load("kgqa-small", "farm.ttl").answer("Which breed is Bella?").text`
     """
@@ -100,7 +100,7 @@ class Answerer:
         self.reader, self.retriever, self.decision = reader, retriever, decision
         self.language, self.pipeline = language, pipeline
         self.multilingual_reader = multilingual_reader
-        self._beside: Answerer | None = None  # with the multilingual reader, once a question needed it
+        self._beside: Answerer | None = None  # with the multilingual reader, once it was needed
 
     @classmethod
     def load(
@@ -113,11 +113,11 @@ class Answerer:
         no_answer_threshold: float | None = None,
         once: bool = False,
     ) -> Answerer:
-        """Open a checkpoint folder or shipped reader, over a graph as `open_graph` takes it.
+        """Open a checkpoint folder or shipped reader, over a graph given as for `open_graph`.
 
         `device` is where it runs: "auto" takes cuda, else mps, else cpu. No answer is given if the
         probability of "no answer" exceeds `no_answer_threshold`; None uses the value of the reader's card. With `once`
-        it opens faster, for one question alone.
+        it opens faster, to answer a single question.
 
         Raises:
             InputError: the model, the graph, the device or the language cannot be found or used.
@@ -201,7 +201,7 @@ class Answerer:
     def of(self, question: Question) -> Answerer:
         """The answerer for the question's language: this one, or the multilingual reader over the same graph.
 
-        The multilingual reader was not trained to rank logical forms, so it is left out over closed-world graphs.
+        The multilingual reader was not trained to rank logical forms, so it is not used over closed-world graphs.
         """
         language = self._language(question)
         if self.multilingual_reader is None or language == ENGLISH or self.graph.closed_world:
@@ -264,14 +264,14 @@ class Answerer:
         return self._language(question) == KOREAN
 
     def _glosses(self, question: Question) -> bool:
-        """Whether a question in another language is put into English words for the reader."""
+        """Whether a question in another language is translated word by word into English for the reader."""
         language = self._language(question)
         is_read_so = is_glossed(language) and (language == KOREAN or self.graph.closed_world)
         return is_read_so and not self.reader.settings.multilingual
 
     def read_as(self, question: Question) -> Question:
-        """The question as the reader sees it: one in another language in English words for a reader of English alone,
-        others unchanged."""
+        """The question as the reader sees it: its gloss (word-by-word English translation) if the reader needs one,
+        else unchanged."""
         own = self.of(question)
         return (
             question_in_english(question, own.linker, self._language(question))
@@ -283,7 +283,7 @@ class Answerer:
         """Retrieve the subgraphs of a question: one per choice, or one.
 
         Raises:
-            InputError: a remote graph does not respond, or the extra `ko` is missing for a Korean text.
+            InputError: a remote graph does not respond, or a text is Korean and the extra `ko` is not installed.
         """
         question = asked(question)
         own = self.of(question)
@@ -309,7 +309,7 @@ class Answerer:
     def answer_many(
         self, questions: Iterable[Question | str], watch: Callable[[str], object] | None = None
     ) -> list[Answer]:
-        """Answer several questions in one batch; the time of each step is divided evenly.
+        """Answer several questions in one batch; the time of each step is divided evenly among them.
 
         Example: `answerer.answer_many(["What is a trowel for?", Question("Is it wet?", passage="It rains.")])`
 
@@ -362,11 +362,11 @@ class Answerer:
         return self.with_edits(*edited_facts(edits)).answer(question)
 
     def attributions(self, answer: Answer, limit: int = 12) -> list[FactAttribution]:
-        """Leave-one-out attribution of each fact near the answer: how far its probability drops without the fact.
+        """Leave-one-out attribution of each fact near the answer: how far the answer's probability drops without it.
 
         At most `limit` facts are tested: those of the evidence paths, then those of the answer's concept. The
-        result is sorted by the drop, largest first, and empty for answers without facts. Logical forms, and
-        yes/no questions that a fact states, are answered again without each fact.
+        result is sorted by the drop, largest first, and empty for answers without facts. Yes/no questions, and
+        questions answered by a query, are answered again without each fact.
 
         Raises:
             InputError: as `ask_again`, or `answer` is not an `Answer`.
@@ -405,7 +405,7 @@ class Answerer:
         return log_odds_drops(self._as_read(answer), removed, scoring)
 
     def read(self, questions: Sequence[Question], subgraphs: Sequence[Sequence[Subgraph]]) -> list[Answer]:
-        """Answer from given subgraphs, without logical forms; evidence is as in `answer_many`."""
+        """Answer from given subgraphs, without the steps compute and ground; evidence is as in `answer_many`."""
         answers: list[Answer] = []
         for question, graphs in zip(questions, subgraphs, strict=True):
             own = self.of(question)

@@ -1,4 +1,4 @@
-"""The explain, ground and attribute steps: select evidence, drop a passage that does not matter, and rank
+"""The explain, ground and attribute steps: select evidence, drop it if the passage does not matter, and rank
 evidence paths by leave-one-out attribution."""
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ def _attributed(state: QAState, scoring: Scoring) -> QAState:
     """Leave out one path, then the next, then all of them, until the answer's log-odds drop or the budget of
     `MAX_CHARACTERS` is spent. Questions that are too long for a single test keep their order of paths."""
     if state.candidates and state.candidates[0].text in (YES, NO):
-        return state  # the fact that states it is its evidence; without one it has none
+        return state  # its evidence, if any, is the fact or sentence that states it
     question, evidence = state.question, _reranked(state, scoring.retriever)
     state = state if evidence is state.evidence else replace(state, evidence=evidence)
     row = len(question.text) + len(question.passage_text) + 100  # the subgraph costs about 100 characters

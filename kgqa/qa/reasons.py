@@ -1,6 +1,6 @@
 """Rank evidence paths by how likely a person would give them as the reason for an answer.
 
-A logistic regression over features of the path, its verbalized facts and, with an encoder, its similarity to
+A logistic regression over features of the path, its verbalized facts and, with a fact encoder, its similarity to
 question and answer.
 """
 

@@ -73,8 +73,8 @@ class Retriever:
         self.dense_search = open_fact_index(graph, encoder, dense_search) if encoder else None
         self.question_encoder, self.language = question_encoder, language
         self.in_english = False
-        """Whether an English reader reads questions in other languages too, by their gloss."""
-        self._below: DenseSearch | None = None
+        """Whether an English reader also reads the glosses (word-by-word translations) of questions."""
+        self._below: DenseSearch | None = None  # multilingual search over the graph without edits
         self.linker = linker or fuzzy_linker(graph)
         self.ablate = ablate or ABLATIONS[settings.ablation]
         self._lock = Lock()
@@ -88,8 +88,8 @@ class Retriever:
 
     @cached_property
     def multilingual_search(self) -> DenseSearch | None:
-        """Dense search for questions in languages other than English, by the multilingual encoder; over a large graph,
-        whose index is English, combined with the English encoder of the mentioned concepts' labels."""
+        """Dense search for questions in languages other than English, by the multilingual encoder. Over a large graph,
+        whose index is English, the English encoder's vector of the mentioned concepts' labels is added."""
         encoder: FactEncoder | None = self.question_encoder
         beneath = _beneath(self.whole)
         is_english = isinstance(beneath, GraphStore) and beneath.edge_count > MADE_AT_ONCE
@@ -103,7 +103,7 @@ class Retriever:
         return self.whole if self.ablate is ABLATIONS["none"] else AblatedGraph(self.whole, self.ablate)
 
     def over(self, graph: KnowledgeGraph) -> Retriever:
-        """A retriever with the same settings over another graph; for an edited graph the label index is reused."""
+        """A retriever with the same settings over another graph; for an edited graph the label indexes are reused."""
         same = _beneath(graph) is _beneath(self.whole)
         linker = Linker(graph, nearest=self.linker.nearest) if same else None
         below = self.dense_search if isinstance(graph, OverlayGraph) and graph.base is self.whole else None
@@ -138,8 +138,8 @@ class Retriever:
         return other
 
     def for_reader(self, reader: LoadedReader, language: str = "auto") -> Retriever:
-        """A retriever over the same graph for a multilingual reader beside this one's, with the same fact encoder, and
-        questions in `language`."""
+        """The retriever of a multilingual reader over the same graph, with the same fact encoder, for questions in
+        `language`."""
         other = copy(self)
         other.in_english = True
         other.settings, other.question_encoder = reader.settings, reader.question_encoder
@@ -158,8 +158,8 @@ class Retriever:
     def find_in_english(
         self, question: Question, linker: Any = None
     ) -> tuple[Gloss, tuple[Subgraph, ...]] | None:
-        """An everyday question in another language in English words, with its subgraphs; None for others, and unless
-        an English reader is beside the multilingual one."""
+        """The gloss (word-by-word English translation) of a question over an open-world graph, with its subgraph; None
+        for questions without one, or without an English reader."""
         language = self.language_of(question) if self.in_english and not self.whole.closed_world else ""
         gloss = glossed(question, self.linker, language) if language else None
         return gloss and (gloss, self._found(gloss.question, linker, ""))
@@ -208,7 +208,7 @@ class Retriever:
 
     def _hits(self, question: Question, language: str) -> Sequence[FactHits]:
         """Facts found by dense retrieval. The fact encoder is English: for other languages, the query is embedded by
-        the multilingual encoder or, without one, consists of the (preferred) labels of the mentioned concepts."""
+        the multilingual encoder or, without one, consists of the preferred labels of the mentioned concepts."""
         texts = subgraph_module.query_texts(question)
         if language and self.multilingual_search:
             return self.multilingual_search(texts)
@@ -217,7 +217,7 @@ class Retriever:
         return self.dense_search(self._glosses(texts) if language else texts)
 
     def _glosses(self, texts: Sequence[str]) -> list[str]:
-        """The (preferred) labels of the concepts that each text mentions."""
+        """The preferred labels of the concepts that each text mentions, joined."""
         language = language_of(texts[0]) if self.language == "auto" else self.language
         found = self.linker.link_many(texts, "" if language == ENGLISH else language)
         mentioned = [[m.entities[0] for m in mentions] for mentions in found]

@@ -35,9 +35,9 @@ from kgqa.types import InputError
 
 
 def parameter_groups(objective: nn.Module, settings: TrainerSettings) -> list[dict[str, Any]]:
-    """Groups by part (encoder, rest) and weight decay; vectors (norms, biases) are not decayed.
+    """Parameters by part (encoder, rest) and weight decay; vectors (norms, biases) are not decayed.
 
-    Each group has `rate`, the peak learning rate, and `muon`: whether Muon trains it. Those are the weight
+    Each group has `rate`, the peak learning rate, and `muon`: whether Muon trains it. Muon trains weight
     matrices except embeddings and narrow ones, such as the output layers of heads.
     """
     encoder = getattr(objective, "encoder", None)
@@ -138,8 +138,8 @@ def matrix_rate(device: torch.device, precision: str = "bf16", seconds: float = 
 def flops_of_token(objective: Objective, batch: Any) -> float | None:
     """Floating-point operations per token, forward and backward, counted in one pass over a few rows.
 
-    Only matrix products (including attention) are counted, as the objective runs them: the head at masked
-    tokens alone, and a generator or teacher too. None for batches that are not rows of equal length. Weights
+    Only matrix products (including attention) are counted, as the objective runs them: the head only at
+    masked tokens, and a generator or teacher as well. None for batches that are not rows of equal length. Weights
     and counters of the objective are not changed, and no gradients are left.
     """
     from torch.utils.flop_counter import FlopCounterMode
@@ -170,9 +170,10 @@ TOLD_EVERY_S = 60.0
 
 Evaluate = Callable[[Objective], dict[str, float]]
 Figure = tuple[str, Tensor, float]
-"""Name, value and weight of a logged metric; metrics are logged as weighted means.
+"""Name, value and weight of a logged metric: the sum of the values divided by that of the weights is logged.
 
-The weights of the loss and its terms sum to 1 over the micro-batches and processes of a step.
+The values of the loss and its terms are shares of a step's mean, so their weights sum to 1 over the micro-batches and
+processes of the step.
 """
 
 
@@ -201,7 +202,7 @@ class Progress:
     loss: float = math.nan
     best: float | None = None
     stale: int = 0
-    stable_saved: bool = False
+    stable_saved: bool = False  # whether the weights before the decay of the learning rate are saved
     finished: bool = False
     """Whether patience ran out: the run does not resume, even with a larger budget."""
     metrics: dict[str, float] = field(default_factory=dict)
@@ -294,7 +295,7 @@ class _Run:
         self._signalled, self._seen = False, 0
         self._lost = torch.zeros(
             (), device=self.accelerator.device
-        )  # sum of all losses: not finite once one was
+        )  # sum of all losses: not finite once one of them was
 
     def train(self) -> TrainResult:
         if found := find_checkpoint(self.folder):
@@ -423,7 +424,7 @@ class _Run:
         return dict(zip(counts, every.unbind(), strict=True))
 
     def _of_all(self, found: Sequence[Figure]) -> dict[str, float]:
-        """Weighted mean of each metric over the steps and processes that have it."""
+        """The sum of each metric's values over that of its weights, in all steps and processes that have it."""
         sums: dict[str, tuple[float, float]] = {}
         for name, value, weight in found:
             total, weights = sums.get(name, (0.0, 0.0))

@@ -174,7 +174,7 @@ class Scratch:
 
     def foreign_labels(self, folder: Path, language: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Which labels (L,) of a store are foreign (neither in the wanted language, nor English, nor without a
-        language) while their entity also has others; and which entities (V,) have foreign labels only."""
+        language), of entities that have others too; and which entities (V,) have foreign labels only."""
         grade = np.array([_grade(known, language) for known in self.languages], dtype=np.int64)
         pointer = memory_map(folder / "label_pointer.bin", "<i8")
         foreign = grade[memory_map(folder / "label_language.bin", "<i4")] > NEUTRAL + 1
@@ -188,8 +188,8 @@ class Scratch:
     def write_labels(
         self, keep: NDArray[np.bool_], folder: Path, language: str, relations: Iterable[str]
     ) -> dict[str, list[str]]:
-        """Write the label columns of a store; return the labels of `relations`, best first, in the language of the
-        best.
+        """Write the label columns of a store; return for each of `relations` its labels in the language of the best
+        one, best first.
 
         The order is: preferred labels in the wanted language or without one, alternative labels in these, labels in
         English, labels in other languages. Latin counts as without a language, since names of species are the same
@@ -389,7 +389,7 @@ def sort_by_tail(folder: Path, size: int, part: int = PART) -> None:
 
 _CHUNK = 200_000
 _MAX_KINDS = 255  # types are numbered from 1 in a column of bytes
-_SAMPLE = 2_000
+_SAMPLE = 2_000  # unlabelled entities whose names are examined
 _HUB_SHARE = 0.1  # share of all facts from which an entity is reported as a hub
 # a full disk; None, since numpy's tofile raises an OSError without errno
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, None)
@@ -415,7 +415,7 @@ def write_store(
     Labels in `language` are preferred. `relations` take precedence over the source's labels of relations; `about` is
     added to the manifest (licence, sources); `inverses` maps relations to their inverses, `entity_types` entities to
     their types; `apart` are names with a label that are not entities. These five are used after all
-    statements are read, which may fill them. `progress` is called with (stage, count). `described` makes the
+    statements are read, so reading may still fill them. `progress` is called with (stage, count). `described` makes the
     final manifest from the finished store, before it is put in place. An existing store at `folder` is
     replaced; other non-empty folders raise `InputError`.
     """

@@ -25,7 +25,7 @@ from kgqa.types import NO, YES, Example, Link, NodeRole, Question, Relation, Spa
 from kgqa.verbalize.fact_sentences import verbalize_triple
 
 LONGER = 0.5
-"""Factor by which the scores of paths of two facts are lowered."""
+"""Factor on the scores of paths of two facts."""
 
 
 class VerbalizedPath(NamedTuple):
@@ -48,7 +48,7 @@ class PathTable:
         weight = np.sqrt(np.clip(subgraph.weights.astype(np.float64), 0.05, 4.0))
         if len(edges):
             weight = np.where(vague[edges[:, 1]], 0.2 * weight, weight)
-        # the heaviest fact between each two nodes, in either direction; vague ones count less
+        # the heaviest fact between each two nodes, in either direction; vague and opposite ones count less
         self._worth = np.zeros((count, count))
         self._edge = np.full((count, count), -1, dtype=np.int64)
         order = np.argsort(weight, kind="stable")
@@ -62,7 +62,7 @@ class PathTable:
         self._relevance = np.clip(subgraph.scores.astype(np.float64), 0.05, 1.0)
 
     def paths(self, node: int, count: int) -> list[VerbalizedPath]:
-        """Up to `count` paths to a node, best first; no path runs through another linked concept."""
+        """Up to `count` paths to a node, best first; no path runs through another concept of question or passage."""
         sources = self.sources[self.sources != node]
         if not len(sources) or not len(self.subgraph.edges):
             return []
@@ -468,7 +468,7 @@ def merged_subgraph(graphs: Sequence[Subgraph]) -> Subgraph:
 # The reader then is a cross-encoder that reranks what a cheaper model retrieved (Nogueira and Cho, 2019).
 
 LONGEST = 480
-"""Maximum length of the passage of a question with such candidates, in characters: about a hundred tokens."""
+"""Maximum length of the passage of a question with such candidates, in characters (about 100 tokens)."""
 _BEGIN = attrgetter("start")
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?\n]*\s*|[.!?\n]+\s*")
 
@@ -521,7 +521,7 @@ def shortened(question: Question, subgraph: Subgraph) -> tuple[Question, Subgrap
             kept.append(number)
             room -= end - start
     kept.sort()
-    if not kept:  # one endless sentence: its beginning
+    if not kept:  # every sentence is too long: the beginning of the passage
         sentences, kept = [(0, LONGEST)], [0]
     moved, links, at = [], [link for link in subgraph.links if link.part is not NodeRole.PASSAGE], 0
     for number in kept:

@@ -26,7 +26,7 @@ class ReasonerSettings(BaseModel):
     num_heads: int = Field(4, ge=1)
     dropout: float = Field(0.1, ge=0, lt=1)
     conv: str = "RGAT"
-    """Reasoner `pyg`: a convolution of torch_geometric.nn, such as RGCN, RGAT, GATv2, Transformer or HGT."""
+    """For the reasoner `pyg`: a convolution of torch_geometric.nn, such as RGCN, RGAT, GATv2, Transformer or HGT."""
     yes_no: bool = False
     """Whether the answer-type classifier has the classes yes and no."""
     none_per_window: float | None = None
@@ -86,7 +86,7 @@ class TextOnly(Reasoner):
 
 
 def zero_linear(inputs: int, outputs: int) -> nn.Linear:
-    """A linear layer initialized to zero: training starts from the reader without this branch."""
+    """A linear layer initialized to zero: training starts from the reader without this layer."""
     layer = nn.Linear(inputs, outputs)
     nn.init.zeros_(layer.weight)
     nn.init.zeros_(layer.bias)

@@ -191,7 +191,7 @@ POOL = 32
 SYNTHETIC_GRAPHS = "synthetic-graphs"
 """Data set of synthetic graphs, each with its own questions (`kgqa/data/synthetic/knowledge_graphs.py`)."""
 FORMS = "forms"
-"""Data set of questions whose choices are logical forms over practice graphs (`kgqa/trainer/data/generated.py`)."""
+"""Data set of questions whose choices are logical forms over the graphs of `training/data/practice_graphs`."""
 CLOZE = "korean-cloze"
 """Data set of Korean questions generated from KoBEST's statements."""
 KOREAN = "korean-questions"
@@ -207,9 +207,9 @@ class DataSettings(Settings):
 
     name: RecipePath
     """A published set (`kgqa.data.datasets.load`), a file or pattern of JSON lines, `synthesis` (questions generated
-    from the graph's facts), `synthetic-graphs` (small synthetic graphs with their own questions), `forms` (questions
-    over practice graphs, with logical forms as choices) or `aligned` (sentences of `texts` that mention a fact of the
-    graph, with one of its entities masked)."""
+    from the graph's facts), `korean-questions` (the same in Korean), `korean-cloze` (from KoBEST's statements),
+    `synthetic-graphs` (small graphs with their own questions), `forms` (with logical forms as choices) or `aligned`
+    (sentences of `texts` that mention a fact of the graph, with one of its entities masked)."""
     graph: RecipePath = "everyday"
     """The graph of its questions, or "none"; environment variables are expanded ("$KGQA_DATA/kg/...")."""
     weight: float = Field(1.0, gt=0)
@@ -229,7 +229,7 @@ class DataSettings(Settings):
     split: str = "train"
     """For `synthesis`: train or dev, with disjoint head concepts."""
     seed: int = 0
-    """Random seed of synthetic sets."""
+    """Random seed of generation and augmentation."""
     texts: tuple[RecipePath, ...] = ()
     """For `aligned`: text files (.txt or .txt.zst), read sentence by sentence."""
 
@@ -264,7 +264,7 @@ class MixedBatches(Batches):
         self.collator, self.teacher = collator, teacher
         self.seed = seed
         weights = np.array([part.settings.weight for part in parts])
-        draw = np.random.default_rng([seed, 0x6D6978])  # "mix" in ASCII: a stream of its own
+        draw = np.random.default_rng([seed, 0x6D6978])  # "mix" in ASCII: a random stream of its own
         self._which = draw.choice(len(parts), size=SCHEDULED_STEPS, p=weights / weights.sum()).astype(
             np.int16
         )
@@ -418,7 +418,7 @@ def check_uses(training: Sequence[DataSettings], development: Sequence[DataSetti
 
 
 def data_hashes(mixture: Sequence[DataSettings]) -> dict[str, str]:
-    """Hashes of a mixture's questions, texts and graphs; the latter two stand for generated questions."""
+    """Hashes of a mixture's questions, texts and graphs; generated questions count by their texts and graphs only."""
     sets = [s for s in mixture if s.name not in MADE_UP]
     texts = [text for settings in mixture for text in settings.texts]
     for settings in mixture:
