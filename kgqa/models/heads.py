@@ -136,7 +136,7 @@ def says_yes_or_no(sources: Collection[float], yes_no: Collection[float]) -> boo
 
 
 class ChoiceHead(nn.Module):
-    """Scores a choice from the text summary and the pooled graph state; softmax over the question's choices.
+    """Scores a choice from the text summary and the pooled graph state; softmax over the question's rows.
 
     The graph term is a network of its own, with its output layer initialized to zero: training starts from
     the text score alone. The best score of the concept head among the choice's concepts is added with a
@@ -172,7 +172,7 @@ class ChoiceHead(nn.Module):
         return score + torch.where(best > -1e4, self.known[0] * best + self.known[1], 0.0)
 
     def loss(self, scores: Tensor, batch: QABatch) -> tuple[Tensor, int]:
-        """Cross-entropy () of scores (C,), summed over the questions with a gold choice, and their number."""
+        """Cross-entropy () of scores (C,) over the choices of each question that has a gold choice; their number."""
         gold = batch.gold
         assert gold is not None
         asked = gold.choice >= 0
@@ -206,7 +206,7 @@ def of_choices(scores: Tensor, batch: QABatch) -> Tensor:
 
 
 class ConceptHead(nn.Module):
-    """Pointer over nodes: a softmax over a row's nodes, as in ReaRev (Mavromatis and Karypis, 2022).
+    """Pointer over nodes: the softmax over a row's nodes is the answer distribution, as in ReaRev.
 
     Any accepted concept is correct, so the loss is minus the log of the accepted nodes' total probability.
     With `prior` the retriever's ranking is part of the scores, and training learns corrections to it.
@@ -217,8 +217,8 @@ class ConceptHead(nn.Module):
     ) -> None:
         super().__init__()
         inner = inner_size or hidden_size
-        # Learned: the weight of the log of a node's relevance (it starts at 2, since relevance is the square root
-        # of odds), and the score of linked nodes, which starts low: a question rarely mentions its answer.
+        # Learned: the weight of the log of a node's relevance (the square root of the ranker's odds, hence
+        # 2), and the score of linked nodes, which starts low: what a question mentions is rarely its answer.
         self.prior = nn.Parameter(torch.tensor([2.0, -4.0])) if prior else None
         self.node = nn.Linear(hidden_size, inner)
         self.text = nn.Linear(2 * hidden_size, inner)
@@ -322,7 +322,7 @@ NOT_A_TOKEN = -1e4
 
 
 class SpanHead(nn.Module):
-    """Start and end logits (Devlin et al., 2019, sections 4.2 and 4.3); position 0 stands for "no span here"."""
+    """Start and end logits (Devlin et al., 2019, section 4.2-4.3); position 0 stands for "no span here"."""
 
     def __init__(self, hidden_size: int) -> None:
         super().__init__()

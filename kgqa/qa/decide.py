@@ -23,7 +23,7 @@ RETIRED = ("following", "rereading", "verdicts", "silence", "computing")
 """Keys of removed steps, which cards of older readers may still have."""
 
 # Parameters that depend on a reader's weights, stored in its card; the defaults are those of a reader that has not been
-# calibrated. `kgqa evaluate --calibrate` fits `calibration`, `graph_free_weight` and `graph_free_choices`.
+# calibrated. `kgqa evaluate --calibrate` fits `calibration` and `graph_free_weight`.
 
 
 class DecisionConfig(BaseModel):
@@ -40,10 +40,10 @@ class DecisionConfig(BaseModel):
     graph_free_choices: float | None = Field(None, ge=0, le=1)
     """The same for questions with choices; None: `graph_free_weight`."""
     stated: float = Field(0.9, gt=0, lt=1)
-    """Confidence of an answer that a fact of the graph states (the verify step): of 184 such yes/no answers, 183 were
-    correct."""
+    """Confidence of an answer that facts state (the verify step): of 184 yes/no questions stated by a fact, 183 were
+    answered correctly."""
     gloss: float = Field(0.0, ge=0, le=1)
-    """Weight of the English reader when both readers' log-probabilities of concepts and answer types are averaged; see
+    """Weight of the English reader in the mean of both log-probabilities of concepts and answer types; see
     `kgqa/qa/gloss.py`."""
     unrelated: float = Field(0.0, ge=0, le=1)
     """Ensemble weight of a pass without the passage, for yes/no questions that share no content word with their passage
@@ -86,7 +86,7 @@ CANDIDATES = 10
 
 
 def decide(states: QAStates, decision: DecisionConfig, closed_world: bool = False) -> QAStates:
-    """Rank each question's candidates; a computed answer comes first, unless one of the passage is more probable."""
+    """Rank the candidates of each question, a computed one first, with source and confidence."""
     return tuple(_decided(state, decision, closed_world) for state in states)
 
 
@@ -274,7 +274,7 @@ def disregard(states: QAStates, alone: Callable[[QAStates], QAStates], share: fl
             states[n].scores.answer_type.log_softmax(-1),
             no_passage.scores.answer_type.log_softmax(-1),
         )
-        # a geometric mean of the two distributions, which a pass with a flat distribution hardly changes
+        # a geometric mean of the two distributions: one confident pass cannot be outvoted by a flat one
         weights = ((1 - share) * with_passage + share * without).softmax(-1).tolist()
         if says_yes_or_no(weights[:FIRST_YES_NO_CLASS], weights[FIRST_YES_NO_CLASS:]):
             found[n] = replace(states[n], scores=no_passage.scores, subgraphs=no_passage.subgraphs)
@@ -282,7 +282,7 @@ def disregard(states: QAStates, alone: Callable[[QAStates], QAStates], share: fl
 
 
 def _is_doubtful(state: QAState) -> bool:
-    """Whether an open question may be a yes/no question with an unrelated passage (see `disregard`)."""
+    """Whether the passage may be unrelated to an open question that may be a yes/no question (see `disregard`)."""
     question = state.question
     if state.computed is not None or not state.is_open or not question.passage_text:
         return False
@@ -299,7 +299,7 @@ _PARTICLE = r"(?:과|와|하고)\s+"
 _JOINS = re.compile(rf",\s+(?:and\s+|or\s+)?|\s+(?:and|or)\s+|(?<=[가-힣]){_PARTICLE}")
 _LAST = re.compile(rf"\s(?:and|or)\s|{_PARTICLE}")
 LONGEST = 6
-"""Maximum length of an item, in words."""
+"""Longest item, in words."""
 
 
 def aggregate(states: QAStates) -> QAStates:

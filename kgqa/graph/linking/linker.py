@@ -50,8 +50,8 @@ _POSSESSIVES = ("'s", "’s")
 _MAX_GAP = 3  # words between a verb and its object or particle
 _MAX_BACK = 10  # content words before a verb that its pronoun may refer to
 _CLAUSE_MARKS = frozenset(',.;:!?()"\n')
-_MEMO_SIZE = 400_000  # surface forms beyond which the lookup cache is emptied
-_AT_ONCE = 5_000  # surface forms looked up in one call
+_MEMO_SIZE = 400_000  # surface forms in the lookup cache, which is emptied beyond
+_AT_ONCE = 5_000  # surface forms asked of a graph in one call
 _LONGEST_FIRST = itemgetter(0, 1)
 
 
@@ -83,15 +83,14 @@ DICTIONARY_ENDING = "다"
 LEMMATIZED = frozenset({"de", "es", "fr"})
 """Languages whose words are also looked up in the base form that simplemma gives them."""
 SPACELESS = frozenset({"ja"})
-"""Languages without blanks between words: their texts are cut into labels of the graph (with the extra `ja`, after
-morphological analysis)."""
+"""Languages without blanks between words: their texts are cut into labels of the graph (with the extra `ja` after an
+analysis of their words)."""
 LONGEST_PIECE = 10
-"""Maximum length of such a label, in characters."""
 FIRST_IDEOGRAPH = "\u3400"
-"""First CJK ideograph; a single character with a lower code (kana, letters) is no word."""
+"""A single character before it (kana, letters) is no word."""
 
-# Words that may be one concept: their places in the text, their key in the lookup cache ("?" and "~" before it mark
-# resolved pronouns and gaps), and whether there are other words between them.
+# Words that may be one concept: their places in the text, the key of the lookup cache, and whether there are
+# other words between them.
 _Gram = tuple[tuple[int, ...], str, bool]
 Entities = dict[str, tuple[int, ...]]
 
@@ -158,8 +157,8 @@ def _read(text: str, language: str = "", pieces: Sequence[tuple[str, int, int]] 
 
 
 def _spans(text: str) -> list[tuple[str, int, int]]:
-    """Surface forms that may be labels within a text without blanks, with their character ranges: runs of words, as
-    written and with the last in dictionary form; without an analyser, all short runs of characters."""
+    """Surface forms that may be labels within a text without blanks, with their character ranges: runs of words as
+    written and with the last in its dictionary form or, without an analyser, all short runs of characters."""
     if not has_japanese_analyser():
         return [
             (text[a:b], a, b)
@@ -182,8 +181,8 @@ class Linker:
     """Links text to the concepts of a graph.
 
     `max_words` is the maximum number of words of a concept, `max_candidates` that of concepts per mention.
-    `nearest` does fuzzy matching, for content words that match nothing; it is not used for capitalized words,
-    which are taken for names. Lookups are cached, so a running service queries the graph only for new surface forms.
+    `nearest` does fuzzy matching, for content words that match nothing; capitalized words are taken for names
+    and left out. Lookups are cached, so a running service queries the graph only for new surface forms.
     """
 
     def __init__(
@@ -206,7 +205,7 @@ class Linker:
         return self.link_many([text])[0]
 
     def link_many(self, texts: Sequence[str], language: str = "") -> list[list[Mention]]:
-        """Mentions of each text, looked up together; `language` is a code, "" for English.
+        """Mentions of each text, with one `find` for all of them; `language` is a code where it is not English.
 
         Contiguous mentions do not overlap (the longest wins), but single words of a verb phrase are also
         mentions: "dig the foundation" mentions that event and a foundation.
@@ -224,7 +223,7 @@ class Linker:
             self._look_up(wanted, found, language)
         chosen = [_choose(text, list_, found) for text, list_ in zip(read, grams, strict=True)]
         self._by_part(texts, read, chosen)
-        if self.nearest is not None and not language:  # its index has preferred labels only
+        if self.nearest is not None and not language:  # it knows the preferred labels
             self._fill(texts, read, chosen)
         return [
             sorted(self._without_people(text, mentions), key=lambda m: (m.start, -m.end, m.entities))
@@ -232,8 +231,8 @@ class Linker:
         ]
 
     def _pieces(self, text: str, language: str) -> list[tuple[str, int, int]]:
-        """The graph's labels in a text without blanks between its words, with their character ranges: from left to
-        right, the longest at each place."""
+        """The labels that a text without blanks between its words holds, as they are in the graph, with their character
+        ranges: from the left, the longest first."""
         spans = _spans(text.lower() if len(text.lower()) == len(text) else text)
         known = self.graph.find([key for key, _, _ in spans], language)
         longest: dict[int, tuple[str, int]] = {}
@@ -325,8 +324,8 @@ class Linker:
                 found[name] = own[0] if own else ()
 
     def _by_part(self, texts: Sequence[str], read: list[_Words], chosen: list[list[Mention]]) -> None:
-        """Link parts of names: "Curie" for Marie Curie, "1867" for a date in that year, "the goulash" for
-        the only entity with that noun."""
+        """Link parts of names: "Curie" for Marie Curie, "1867" for a date in that year, "the goulash" for a
+        named one."""
         missing = [
             (row, read[row].forms[n], start, end)
             for row, n, start, end in _uncovered(texts, read, chosen)
@@ -351,7 +350,7 @@ class Linker:
         """Whether a noun may refer to a known entity, as in "the prize" but not in "what prize". Words in the
         label of a relation refer to the relation instead."""
         form, relations = forms[place], self.graph.relations
-        if not self.graph.closed_world or form.text != form.lemma:  # "dairies" does not name a single one
+        if not self.graph.closed_world or form.text != form.lemma:  # "dairies" is no name of one of them
             return False
         if len(relations) != self._relations_read:
             relation_texts = (f"{relation.label} {relation.words}" for relation in relations)
@@ -425,7 +424,7 @@ def _keys(forms: list[_Form], plain: str) -> list[str]:
     stems = [before + stem for stem in forms[-1].stems]
     is_predicate = stems[:1] and stems[0].endswith(
         DICTIONARY_ENDING
-    )  # 산 is rather "bought", a form of 사다, than "mountain"
+    )  # 산 is bought, a form of 사다, not a mountain
     return [*stems[:1], *written, *stems[1:]] if is_predicate else [*written, *stems]
 
 

@@ -60,7 +60,7 @@ NEAR_SHARE, FAR_SHARE = 0.4, 0.4
 """Maximum share of the concepts kept for neighbours of linked entities, and for the neighbours of these."""
 _STEM = 5  # letters of a word that are compared: a crude stem
 _NEAR, _FAR, _OTHERS = 0.7, 0.4, 0.6  # minimum scores of near and far neighbours; factor of the others
-_KINDS = frozenset({"a", "is", "kind"})  # words of "is a kind of", which any question may have
+_KINDS = frozenset({"a", "is", "kind"})
 
 
 def rank_named_entities(
@@ -94,7 +94,7 @@ def _beyond(
     overlap: NDArray[np.float64],
     before: NDArray[np.float64] | None = None,
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-    """(V,) which concepts are one fact away from `source`, and the word overlap of the best path there with the
+    """(V,) which concepts one fact joins to `source`, and the word overlap of the best path there with the
     question."""
     found, best_overlap = np.zeros(len(source), dtype=bool), np.zeros(len(source))
     for here, there in ((head, tail), (tail, head)):
@@ -128,7 +128,7 @@ _PART_WEIGHT = {NodeRole.QUESTION: 1.0, NodeRole.PASSAGE: 0.7, NodeRole.CHOICE: 
 """Weight of a mention by the part of the text that it is in."""
 _SHARE = {NodeRole.CHOICE: 0.15, NodeRole.QUESTION: 0.2, NodeRole.PASSAGE: 0.25}
 """Quota of the linked concepts of each part, as a share of the nodes."""
-_FACT_CAP = 300  # facts per concept and direction
+_FACT_CAP = 300
 _JUDGED = 3  # times max_nodes: the number of concepts whose own facts are fetched to determine their type
 _EXPANSION = ExpansionSettings()
 
@@ -179,12 +179,12 @@ def retrieve(
         max_nodes: number of concepts in each subgraph.
         relevance: scores the best `4 * max_nodes` concepts by their labels, in addition to the ranker.
         hits: facts found by dense retrieval for each text of `query_texts`. They need not be within two
-            hops; their concepts are ranked with those of the expansion, and `Subgraph.near` holds their
+            hops; their ends are ranked with the concepts of the expansion, and `Subgraph.near` holds their
             similarity.
         language: use labels in this language, where the graph has them.
 
-    An endpoint is queried with `find`, `neighbours` for each hop and for the facts, and `labels`, in batches;
-    other graphs also for degrees, parts of names, and the facts that show the types of the best concepts.
+    A graph is queried at most six times: `find`, `degrees` twice, `neighbours` for each hop and for the
+    facts, `labels`; a store on disk once more, for the facts that show the types of the best concepts.
 
     Raises:
         InputError: `max_nodes` is below 1.
@@ -209,7 +209,7 @@ def retrieve(
         )
         asked = " ".join([asked_in_english(asked, code), *named])
     wanted, vague = asked_ends(asked, relations), vague_relations(relations)
-    # no answer types: choices show which type is asked for, and an endpoint would need too many queries
+    # without answer types: choices show which type is asked for, and an endpoint would need too many queries
     plain = bool(question.choices) or graph.is_remote
     weights = weights_for(graph)
     weights = ranker("edited") if plain and "kind" in weights else weights
@@ -372,7 +372,7 @@ def _assemble(
 
 
 def _nearness(hits: FactHits, ids: Ints, inside: Edges) -> Floats:
-    """Cosine similarity of each fact of a subgraph (relations numbered as in the graph) to the query, 0 for
+    """Cosine similarity of each fact of a subgraph (relations by the graph's numbers) to the query, 0 for
     facts that dense retrieval did not find."""
     place = locate(hits.edges.head, ids), hits.edges.relation, locate(hits.edges.tail, ids)
     found = dict(zip(_facts(place), hits.similarity.tolist(), strict=True))
@@ -384,7 +384,7 @@ def _facts(columns: Sequence[Ints]) -> list[tuple[int, ...]]:
 
 
 def _facts_among(graph: KnowledgeGraph, reached: Expansion, ids: Ints) -> Edges:
-    """Distinct facts with head and tail in `ids` (ascending), as indices into `ids`.
+    """Distinct facts with both ends in `ids` (ascending); their ends are indices into `ids`.
 
     Most are known from the expansion; the graph is queried only about concepts whose facts the expansion
     capped.
@@ -403,7 +403,7 @@ def _facts_among(graph: KnowledgeGraph, reached: Expansion, ids: Ints) -> Edges:
 
 
 def _renamed(edges: Edges, place: Callable[[Ints], Ints]) -> Edges:
-    """The facts with head and tail renumbered by `place`, except those where either is -1.
+    """The facts with both ends renumbered by `place`, without those that have an end of -1.
 
     Heads are filtered first, which drops most facts before their tails are looked up.
     """
