@@ -283,10 +283,12 @@ class GraphIndex:
         found = process.extract(low, self._known, scorer=fuzz.ratio, score_cutoff=SIMILAR, limit=None)
         # only the most similar words: others are different words
         near = [known for known, score, _ in found if len(known) >= _LONG_ENOUGH and score == found[0][1]]
-        if word.islower() and is_known(
-            low
-        ):  # "frith" may be "Firth", "hotter" is no "potter", "make" no "market"
-            near = [known for known in near if known[0] == low[0] and abs(len(known) - len(low)) < 2]
+        if word.islower() and is_known(low):
+            # "frith" may be "Firth" and "sail" a sailor, but "hotter" is no "potter", "make" no "market"
+            longer = lemma(low) == low
+            near = [
+                k for k in near if k[0] == low[0] and (len(k) < len(low) + 2 or longer and k.startswith(low))
+            ]
         return {entity for known in near for entity in self._of_word[known]}
 
     def _is_head(self, words: Sequence[tuple[str, int, int]], entities: set[int]) -> bool:
