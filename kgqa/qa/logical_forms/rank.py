@@ -207,10 +207,11 @@ def _relations(form: Form) -> list[int]:
 
 
 def _score(facts: GraphFacts, form: Form, close: dict[int, tuple[float, float]], mean: float) -> float:
-    single = [close[step.relation] for path in paths(form) if len(path) == 1 for step in path]
-    # through nameless nodes a path is one relation, called by any of its steps
-    several = [max((close[step.relation] for step in path), key=sum) for path in paths(form) if len(path) > 1]
-    own = [sum(near) for near in (*single, *several, *(close[~e] for e in _aspects(facts, form)))]
+    own = [sum(close[~entity]) for entity in _aspects(facts, form)]
+    for part in parts(form):
+        each = [sum(close[step.relation]) for step in getattr(part, "path", ())]
+        # through nameless nodes a path is one relation, called by any of its steps
+        own += [max(each)] if len(each) > 1 and _is_one_relation(facts, part) else each
     score = sum(own) / len(own) if own else mean
     return score - _LENGTH * max(len(own) - 1, 0)
 
@@ -287,11 +288,21 @@ def _is_named(
     relation = facts.graph.relations[form.path[0].relation]
     if overlap(rest, f"{relation.label} {relation.words}"):
         return True
+    if _is_one_relation(facts, form):
+        last, value = facts.graph.relations[form.path[-1].relation], first_end(facts, form.source, form.path)
+        if value is not None and (found := facts.value(value)) is not None and found.unit == "date":
+            return False  # "the oldest kiln" is not the one that was fired first
+        return overlap(f"{rest} {attributes_asked(rest)}", f"{last.label} {last.words}") > 0
     end = first_end(facts, form.source, form.path[:1])
-    if end is not None and facts.is_nameless(end):
-        return True
     kinds = set() if end is None else set(facts.classes(end))
     return any(not kinds.isdisjoint(mention.entities) for mention in asked.mentions)
+
+
+def _is_one_relation(facts: GraphFacts, form: Form) -> bool:
+    """Whether the path of a form leads through a nameless node."""
+    path, source = getattr(form, "path", ()), getattr(form, "source", None)
+    end = first_end(facts, source, path[:1]) if source is not None and len(path) > 1 else None
+    return end is not None and facts.is_nameless(end)
 
 
 def _implied(facts: GraphFacts, asked: QuestionMentions, form: Form, result: Result) -> float:
