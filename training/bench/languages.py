@@ -1,5 +1,5 @@
-"""`python training/bench/languages.py MODEL BY [SET=N ...]`: one reader over the sets of other languages than English,
-and English ones beside.
+"""`python training/bench/languages.py MODEL BY [--answered] [SET=N ...]`: one reader over the sets of other languages
+than English, and English ones beside. With `--answered` every question is known to have an answer.
 
 A set is a data set's name or a file of questions, N how many of it are asked; without any, all of `SETS`. A line of
 JSON for each, which `training/results.py add` keeps as measured BY a reader. F1 of KorQuAD is of characters, as its
@@ -69,15 +69,15 @@ def measure(answerer: Answerer, examples: Sequence[Example]) -> dict[str, float]
     return figures
 
 
-def main(model: str, by: str, sets: dict[str, int]) -> None:
+def main(model: str, by: str, sets: dict[str, int], answered: bool) -> None:
     """Measure and print."""
-    answerer = Answerer.load(model)
+    answerer = Answerer.load(model, no_answer_threshold=1.0 if answered else None)
     for name, count in sets.items():
         examples = list(islice(load_dataset(name), count))
         figures = measure(answerer, examples)
         of = Path(name).stem + (f", first {count}" if len(examples) == count and "/" not in name else "")
         info = {
-            "of": of,
+            "of": of + (", answered" if answered else ""),
             "by": by,
             "task": name,
             "questions": len(examples),
@@ -87,5 +87,7 @@ def main(model: str, by: str, sets: dict[str, int]) -> None:
 
 
 if __name__ == "__main__":
-    chosen = (argument.rpartition("=") for argument in sys.argv[3:])
-    main(sys.argv[1], sys.argv[2], {name: int(count) for name, _, count in chosen} or SETS)
+    given = sys.argv[3:]
+    chosen = (argument.rpartition("=") for argument in given if argument != "--answered")
+    sizes = {name: int(count) for name, _, count in chosen} or SETS
+    main(sys.argv[1], sys.argv[2], sizes, "--answered" in given)
