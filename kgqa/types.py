@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -136,7 +137,8 @@ class Passage:
 
 @dataclass(frozen=True, slots=True, init=False)
 class Question:
-    """A span, multiple-choice or open question: `choices` may be empty, `passage` None.
+    """A span, multiple-choice or open question: `choices` may be empty, `passage` None. Letters of `text` are composed
+    with their marks (Unicode's NFC), as graphs write them.
 
     Raises:
         ArgumentError: an argument has the wrong type.
@@ -158,6 +160,7 @@ class Question:
         id: str = "",
     ) -> None:
         _check_type(text, str, "the question is", "give it as text")
+        text = unicodedata.normalize("NFC", text)
         _check_type(choices, Iterable, "the choices are", "give a list of texts")
         choices = tuple(choices)
         for choice in choices:

@@ -42,6 +42,7 @@ def test_a_question_takes_what_people_write() -> None:
     assert asked == Question("What?", ("a", "b"), Passage("It rains."), "1") and hash(asked)
     assert Question("What?", (choice for choice in "ab")).choices == ("a", "b")
     assert Question("What?", passage="").passage is None
+    assert Question("Who owns Cafe\u0301?").text == "Who owns Caf\u00e9?"
     assert replace(asked, choices=["c"]).choices == ("c",)  # type: ignore[arg-type]
 
 

@@ -14,6 +14,8 @@ _SCRIPTS = {
     "zh": re.compile("[\u3400-\u9fff]"),
     "ru": re.compile("[\u0400-\u04ff]"),
     "el": re.compile("[\u0370-\u03ff\u1f00-\u1fff]"),
+    "he": re.compile("[\u05d0-\u05ff]"),
+    "ar": re.compile("[\u0620-\u06ff]"),
 }
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]*)?")
 _FUNCTION_WORDS = {

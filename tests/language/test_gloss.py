@@ -1,9 +1,15 @@
 from __future__ import annotations
 
 import pytest
+import torch
 
+from kgqa.graph.storage.store import GraphStore
 from kgqa.language.head_final import Mentioned, in_english_order
 from kgqa.language.wording import english_words
+from kgqa.models.heads import FIRST_YES_NO_CLASS
+from kgqa.qa.gloss import gloss
+from kgqa.qa.state import HeadScores, QAState
+from kgqa.types import Question, Triple
 
 pytest.importorskip("kiwipiepy")
 
@@ -55,3 +61,11 @@ def test_verbs_come_before_their_objects(text: str, labels: dict[str, str], engl
 def test_words_keep_their_place_and_an_unknown_one_its_sound() -> None:
     words = in_english_order("민지가 땅을 팠다.", [Mentioned(4, 6, "ground")], {}, asking=False)
     assert words == [("Minji", 0, 2), ("pa", 7, 8), ("ground", 4, 6), (".", 0, 0)]
+
+
+@pytest.mark.parametrize(("question", "is_open"), [("땅을 무엇으로 팠니?", True), ("땅을 팠니?", False)])
+def test_yes_and_no_answer_no_open_question(question: str, is_open: bool) -> None:
+    graph = GraphStore.from_triples([Triple("a", "r", "b")], name="g")
+    state = QAState(Question(question), scores=HeadScores(answer_type=torch.zeros(5)))
+    (read,) = gloss((state,), reading=lambda states: states, graph=graph, language=lambda _: "ko", share=0.0)
+    assert (read.scores.answer_type[FIRST_YES_NO_CLASS:] < 0).all().item() is is_open

@@ -2,7 +2,7 @@ import tomllib
 
 import pytest
 
-from kgqa.language.wording import answer_phrase, relation_in, yes_no_words
+from kgqa.language.wording import answer_phrase, is_open_question, relation_in, yes_no_words
 from kgqa.settings import RELATIONS
 from kgqa.types import Relation
 from kgqa.validation import LANGUAGES, WORDINGS
@@ -34,3 +34,23 @@ def test_relations_of_other_graphs_and_other_languages_stay() -> None:
         "yes": "はい",
         "no": "いいえ",
     }
+
+
+@pytest.mark.parametrize(
+    ("language", "is_open", "others"),
+    [
+        ("de", ["Womit gräbt man?", "In welcher Stadt wohnt er?"], ["Wohnt er hier?", "Ist das Eis kalt?"]),
+        ("es", ["¿Con qué cava?", "¿Dónde está?"], ["¿Es frío el hielo?", "¿Vive aquí?"]),
+        ("fr", ["D'où vient l'eau ?", "C'est fait de quoi ?"], ["Est-ce froid ?", "Vit-il ici ?"]),
+        ("ja", ["何で掘りますか？", "首都は？"], ["氷は冷たいですか？", "掘りましたか？"]),
+        (
+            "ko",
+            ["무엇으로 팠니?", "수도의 이름은?", "얼마나 걸렸니?"],
+            ["얼음은 차가운가요?", "누구나 키울 수 있나요?"],
+        ),
+        ("it", [], ["Dove abita?"]),
+    ],
+)
+def test_question_words_tell_open_questions(language: str, is_open: list[str], others: list[str]) -> None:
+    assert all(is_open_question(text, language) for text in is_open)
+    assert not any(is_open_question(text, language) for text in others)

@@ -416,3 +416,20 @@ def test_facts_of_nodes_without_a_name_stay_together(
     result = execute(facts, forms[phrase])
     assert result is not None
     assert answer == (", ".join(sorted(map(facts.label, result.members))) if result.is_set else result.text)
+
+
+def test_other_scripts_marks_and_digits_are_read_as_english_ones() -> None:
+    triples = [
+        Triple("الرباط", "capital of", "المغرب"),
+        Triple("ירושלים", "mayor", "משה ליאון"),
+        Triple("東京タワー", "height", '"３３３ m"'),
+        Triple("スカイツリー", "height", '"634 m"'),
+        Triple("Café", "owner", "Zoë"),
+    ]
+    names = NameLookup(GraphFacts(GraphStore.from_triples(triples, name="scripts")))
+    assert '(JOIN "capital of" "المغرب")' in grown(names, "What is the capital of المغرب?")
+    assert '(JOIN (R mayor) "ירושלים")' in grown(names, "Who is the mayor of ירושלים?")
+    assert '(JOIN (R owner) "Café")' in grown(names, "Who owns the Cafe\u0301?")  # e and its mark apart
+    form = names.parse('(COMPARE < (VALUES height "東京タワー") (VALUES height "スカイツリー"))')
+    result = execute(names.facts, form)
+    assert result is not None and result.text == "yes"
