@@ -257,8 +257,10 @@ class Enumerator:
         return any(reached.keys() <= self._members(Class(group)).keys() for group in self.class_groups)
 
     def _is_nameless(self, form: SetForm) -> bool:
-        """Whether a set has nameless nodes only."""
-        return all(map(self.facts.is_nameless, self._members(form)))
+        """Whether a set has nameless nodes only, as far as its first members tell."""
+        some = list(islice(self._members(form), FEW))
+        self.facts.fetch(some, MAX_ONWARD)
+        return all(map(self.facts.is_nameless, some))
 
     # ---- sets
 
