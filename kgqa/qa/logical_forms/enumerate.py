@@ -120,6 +120,7 @@ class Enumerator:
         classes = [Class(kinds) for kinds in dict.fromkeys(self.class_groups) if self._is_populated(kinds)]
         own += classes
         narrowed = [And(kind, form) for kind in classes for form in sets if self._narrows(kind, form)]
+        narrowed += [form for kind in classes for form in self._of_others(kind, classes, [*sets, *narrowed])]
         both = list(self._both(one, narrowed))
         bases = [*classes, *narrowed, *both, *(f for f in sets if len(self._members(f)) > 1)]
         if not classes and self.things:
@@ -384,6 +385,26 @@ class Enumerator:
         """Whether some members of a set are instances of a class, so that the intersection is not empty."""
         reached = self._members(form)
         return bool(reached.keys() & self._members(kind).keys())
+
+    def _of_others(self, kind: Class, classes: Sequence[Class], sets: Sequence[SetForm]) -> Iterator[And]:
+        """Nameless nodes of a class by what they lead to: things of another class that the question mentions, or those
+        of a set in it ("bookings for a van", "bookings for electric cars")."""
+        others = [other for other in classes if other != kind]
+        if not others or not self._is_nameless(kind):
+            return
+        within = [
+            form
+            for form in sets
+            if any(self._members(form).keys() <= self._members(o).keys() for o in others)
+        ]
+        for step in self._having(kind):
+            ends = self._members(Join((step,), kind)).keys()
+            for form in (*others, *within):
+                narrowed = And(kind, Join(_back((step,)), form))
+                if ends & self._members(form).keys() and len(self._members(narrowed)) < len(
+                    self._members(kind)
+                ):
+                    yield narrowed
 
     def _both(self, one: dict[int, list[SetForm]], narrowed: Sequence[SetForm]) -> Iterator[SetForm]:
         """Intersections: entities that satisfy conditions from two different mentions."""

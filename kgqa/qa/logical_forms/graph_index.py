@@ -296,7 +296,7 @@ class GraphIndex:
         (before, _, _), *name_words = (word for word in words)
         if before.casefold() != "the" or len(name_words) > 1 or len(entities) > 1:
             return False
-        word = name_words[0][0].casefold()
+        word = name_words[0][0].casefold().removesuffix("'s").removesuffix("’s")
         return word not in self._relation_words and any(
             name[-1:] == (word,) or name[:2] == (word, "of") for e in entities for name in self._words[e]
         )

@@ -53,7 +53,7 @@ from kgqa.qa.logical_forms.mentions import (
 )
 from kgqa.qa.logical_forms.similarity import Similarity
 from kgqa.qa.logical_forms.verbalize import Verbalizer
-from kgqa.types import NO, InputError, first_line
+from kgqa.types import NO, YES, InputError, first_line
 
 MAX_READ = 32
 """Size of the shortlist that the reader scores."""
@@ -257,6 +257,9 @@ def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
         if isinstance(part, Extreme) and part.rank != rank:
             cost += _UNASKED
         path = getattr(part, "path", ())
+        if isinstance(part, Filter) and part.values[0] in (YES, NO):
+            relation = facts.graph.relations[path[0].relation]
+            cost += _UNASKED * (not overlap(rest, f"{relation.label} {relation.words}"))
         if isinstance(part, Filter) and part.counted:
             noun = counted_nouns(facts, asked).get(part.values[0])  # "50 people" counts no podcasts
             cost += _OTHER * (noun is not None and class_counted(facts, part) not in noun.entities)

@@ -506,6 +506,9 @@ def _affirmed(word: Wording, true: bool) -> str:
     """Modifier of entities by a Boolean relation."""
     if word.is_adjective:
         return f"that are {'' if true else 'not '}{word.noun}"
+    thing, done = word.thing_done
+    if thing:
+        return f"whose {thing} is {'' if true else 'not '}{done}"
     if word.noun:
         return f"{'with' if true else 'without'} {word.noun}"
     if word.verb and not word.state:

@@ -55,6 +55,13 @@ class Wording:
         return last in _WORDS["adjectives"] or _ADJECTIVE.search(last) is not None
 
     @property
+    def thing_done(self) -> tuple[str, str]:
+        """A noun and the participle behind it, as the label of a Boolean property has them: "fare", "paid"; else
+        ("", "")."""
+        thing, _, done = self.noun.rpartition(" ")
+        return (thing, done) if thing and done.lower() in _PERFECT | _PASTS else ("", "")
+
+    @property
     def copula(self) -> str:
         """The verb between the noun and its value: the owner is Ann, the owners include Ann."""
         many = is_plural(self.noun.lower()) and self.noun.split()[-1].lower() not in _WORDS["singular"]

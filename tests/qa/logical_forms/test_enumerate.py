@@ -345,13 +345,14 @@ CLAIMS = """
 @prefix : <http://claims.example/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 :Policy rdfs:label "policy" . :Claim rdfs:label "claim" . :Adjuster rdfs:label "adjuster" .
 :claim rdfs:label "has claim" . :part rdfs:label "damaged part" . :amount rdfs:label "amount claimed (EUR)" .
-:settled rdfs:label "settled" . :handledBy rdfs:label "handled by" . :bought rdfs:label "bought for (EUR)" .
-:ann a :Adjuster ; rdfs:label "Ann Roe" .
+:settled rdfs:label "settled" . :fee rdfs:label "fee paid" . :Senior rdfs:label "senior adjuster" .
+:handledBy rdfs:label "handled by" . :bought rdfs:label "bought for (EUR)" .
+:ann a :Adjuster , :Senior ; rdfs:label "Ann Roe" . :bo a :Adjuster ; rdfs:label "Roe Bakery" .
 :p1 a :Policy ; rdfs:label "Policy 1" ; :bought 700 ; :claim
-  [ a :Claim ; :part "roof" ; :amount 100 ; :settled true ; :handledBy :ann ] ,
+  [ a :Claim ; :part "roof" ; :amount 100 ; :settled true ; :fee true ; :handledBy :ann ] ,
   [ a :Claim ; :part "axle" ; :amount 300 ; :settled false ; :handledBy :ann ] .
 :p2 a :Policy ; rdfs:label "Policy 2" ; :bought 900 ;
-  :claim [ a :Claim ; :part "axle" ; :amount 50 ; :settled true ] .
+  :claim [ a :Claim ; :part "axle" ; :amount 50 ; :settled true ; :fee false ] .
 :p3 a :Policy ; rdfs:label "Policy 3" ; :bought 800 ;
   :claim [ a :Claim ; :part "door" ; :amount 40 ; :settled false ; :handledBy :ann ] .
 """
@@ -387,6 +388,12 @@ def claims(tmp_path_factory) -> NameLookup:
             "Which policies have an axle claim?",
             "policies whose claim damaged part is axle",
             "Policy 1, Policy 2",
+        ),
+        ("How many claims have an unpaid fee?", "the number of claims whose fee is not paid", "1"),
+        (
+            "How many claims do senior adjusters handle?",
+            "the number of claims handled by senior adjusters",
+            "3",
         ),
         (
             "Has the roof claim been settled?",
