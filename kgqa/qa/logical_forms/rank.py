@@ -258,7 +258,7 @@ def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
             cost += _UNASKED
         path = getattr(part, "path", ())
         if isinstance(part, Filter) and part.values[0] in (YES, NO):
-            relation = facts.graph.relations[path[0].relation]
+            relation = facts.graph.relations[part.path[0].relation]
             cost += _UNASKED * (not overlap(rest, f"{relation.label} {relation.words}"))
         if isinstance(part, Filter) and part.counted:
             noun = counted_nouns(facts, asked).get(part.values[0])  # "50 people" counts no podcasts
