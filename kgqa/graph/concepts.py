@@ -12,6 +12,9 @@ from kgqa.graph.linking.normalize import normalise, words
 from kgqa.graph.relation_types import is_type_relation
 from kgqa.types import Edges, InputError, Ints, KnowledgeGraph, Relation, did_you_mean
 
+MAX_FACTS = 50
+"""Maximum number of facts of a node in which its class is looked for."""
+
 
 def candidates(graph: KnowledgeGraph, text: str) -> Ints:
     """Concepts with a given name or label, also in base form, most likely first; else those whose name contains it.
@@ -56,14 +59,13 @@ def concepts_named(graph: KnowledgeGraph, text: str) -> Ints:
 def shown_labels(graph: KnowledgeGraph, entities: Ints) -> list[str]:
     """Labels of entities; a node of a local graph that has none is called by its class: "the claim"."""
     labels = graph.labels(entities)
-    if graph.is_remote or all(labels):
+    missing = entities[[not label for label in labels]]
+    if graph.is_remote or not len(missing):
         return labels
-    facts = graph.neighbours(entities[[not label for label in labels]])
-    stated = np.array([is_type_relation(relation) for relation in graph.relations], dtype=bool)[
-        facts.relation
-    ]
-    kinds = graph.labels(facts.tail[stated])
-    called = dict(zip(facts.head[stated].tolist(), kinds, strict=True))
+    facts = graph.neighbours(missing, MAX_FACTS)
+    states_type = np.array([is_type_relation(relation) for relation in graph.relations], dtype=bool)
+    stated = states_type[facts.relation] & np.isin(facts.head, missing)
+    called = dict(zip(facts.head[stated].tolist(), graph.labels(facts.tail[stated]), strict=True))
     named = zip(labels, (called.get(entity) for entity in entities.tolist()), strict=True)
     return [label or (f"the {kind}" if kind else "") for label, kind in named]
 

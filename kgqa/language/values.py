@@ -268,7 +268,7 @@ def without_unit(label: str) -> str:
     return _IN_UNIT.sub("", label) or label if unit else label
 
 
-_DATE_ASKED = re.compile(r"\bwhen\b|\b(?:what|which) (year|date|day|month|century)\b", re.IGNORECASE)
+_DATE_ASKED = re.compile(r"\bwhen\b|\b(?:what|which) (?:(day|month)|year|date|century)\b", re.IGNORECASE)
 _AMOUNT_ASKED = re.compile(
     r"\bhow (much|old|long|high|tall|heavy|far|big|large|deep|wide|thick|fast|late|early)\b"
     r"|\bwhat [\w ,'-]*?(cost|weigh)s?\b",

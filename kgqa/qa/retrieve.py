@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from kgqa.graph.concepts import shown_labels
 from kgqa.graph.linking.fuzzy import TimedLinker, fuzzy_linker
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.overlay import AblatedGraph, LabelledFact, OverlayGraph
@@ -181,21 +180,13 @@ class Retriever:
             hits=self._hits(question, language),
             language=language,
         )
-        found = tuple(self._named(subgraph) for subgraph in subgraphs)
+        found = tuple(subgraphs)
         if keeps:
             with self._lock:
                 self._kept[key] = found
                 while len(self._kept) > MAX_KEPT:
                     self._kept.popitem(last=False)
         return found
-
-    def _named(self, subgraph: Subgraph) -> Subgraph:
-        """A subgraph whose nodes without a label are called by their class."""
-        if all(subgraph.labels):
-            return subgraph
-        called = shown_labels(self.whole, self.whole.ids(subgraph.nodes))
-        labels = (own or other for own, other in zip(subgraph.labels, called, strict=True))
-        return replace(subgraph, labels=tuple(labels))
 
     def language_of(self, question: Question) -> str:
         """Language of the concept labels for a multilingual reader; "" for the graph's preferred labels."""

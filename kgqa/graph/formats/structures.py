@@ -319,7 +319,8 @@ class Structures:
 def is_thing(facts: Sequence[GraphFact]) -> bool:
     """Whether a blank node has a class and several facts, and is no value with a unit."""
     relations = [fact.relation for fact in facts]
-    return _TYPE in relations and len(relations) > 2 and not any(map(UNIT.search, relations))
+    own = [relation for relation in relations if relation != _TYPE]
+    return 1 < len(own) < len(relations) and not any(map(UNIT.search, own))
 
 
 def _with_unit(name: str, units: list[str]) -> str:

@@ -157,7 +157,8 @@ class Enumerator:
         found += self._pairs()
         derived = list(self._derived(bases))
         found += derived
-        nodes = [f for f in (*without, *derived) if isinstance(f, Filter | Minus) and self._is_nameless(f)]
+        nodes = [f for f in (*without, *derived) if isinstance(f, Filter | Minus) and not self._is_unasked(f)]
+        nodes = [f for f in nodes if self._is_nameless(f)]
         # what has such a node: "the policies with a claim that nobody handles"
         for form in (onward for node in nodes for onward in self._beyond(node)):
             found.append(next((And(kind, form) for kind in classes if self._narrows(kind, form)), form))
@@ -260,8 +261,10 @@ class Enumerator:
     def _is_nameless(self, form: SetForm) -> bool:
         """Whether a set has nameless nodes only, as far as its first members tell."""
         some = list(islice(self._members(form), FEW))
+        if self.facts.graph.is_remote or not all(map(self.facts.may_be_nameless, some)):
+            return False
         self.facts.fetch(some, MAX_ONWARD)
-        return all(map(self.facts.is_nameless, some))
+        return bool(some) and all(map(self.facts.is_nameless, some))
 
     # ---- sets
 
@@ -288,7 +291,7 @@ class Enumerator:
         facts.fetch((end for end in middles if not facts.is_value(end)), MAX_ONWARD)
         for path, reached in paths.items():
             source = Join(path, Entities((entity,)))
-            if any(facts.label(end) or not asked_kinds.isdisjoint(facts.classes(end)) for end in reached):
+            if any(map(facts.label, reached)) or self._are_of(asked_kinds, reached):
                 found[source] = None
             if len(reached) > MAX_MIDDLES:
                 continue
@@ -309,6 +312,12 @@ class Enumerator:
                         continue
                     second[Join(onward, source)] = None
         return [*found, *second]
+
+    def _are_of(self, kinds: Collection[int], entities: Collection[int]) -> bool:
+        """Whether one of the first entities is in one of some classes."""
+        some = list(islice(entities, FEW)) if kinds else []
+        self.facts.fetch(some, MAX_ONWARD)
+        return any(not set(kinds).isdisjoint(self.facts.classes(entity)) for entity in some)
 
     def _says_what(self, relation: int) -> bool:
         """Whether a relation describes an intermediate node itself (its class or unit) rather than the thing it belongs
@@ -390,7 +399,7 @@ class Enumerator:
         """Nameless nodes of a class by what they lead to: things of another class that the question mentions, or those
         of a set in it ("bookings for a van", "bookings for electric cars")."""
         others = [other for other in classes if other != kind]
-        if not others or not self._is_nameless(kind):
+        if not others or len(self._members(kind)) > MAX_NARROWED or not self._is_nameless(kind):
             return
         within = [
             form
@@ -545,7 +554,8 @@ class Enumerator:
         """Sums over each mentioned entity and over all, and comparisons by a value that each of them has."""
         named = [m.entities for m in self.asked.mentions if not any(map(self.facts.is_class, m.entities))]
         groups = [e for e in named if e and not self.facts.is_value(e[0])]
-        for single in (Entities(group[:1]) for group in groups):  # "all that Ann paid together"
+        means = not self.asked.operators.isdisjoint({"sum", "average"})
+        for single in (Entities(group[:1]) for group in groups if means):  # "all that Ann paid together"
             for path, unit in self.scales(single):
                 if len(self._members(Join(path, single))) > 1:
                     yield from self._means(path, unit, single)
@@ -755,12 +765,7 @@ class Enumerator:
             if "truth" in operators:
                 yield from (Exists(f) for f in self._filters(base))
             for form in filtered:
-                unasked = (
-                    isinstance(form, Filter)
-                    and form.values[0] in (YES, NO)
-                    and not self._is_said(form.path[0])
-                )
-                yield from () if unasked else self._beyond(form)
+                yield from () if self._is_unasked(form) else self._beyond(form)
             if size < 2:
                 continue
             extremes: list[Extreme] = []
@@ -811,6 +816,10 @@ class Enumerator:
             yield (onward := Join(path, form))
             if not ends_here and self._is_named(path[-1], self._members(onward)):
                 yield from self._beyond(onward, ends_here=True)
+
+    def _is_unasked(self, form: SetForm) -> bool:
+        """Whether a form is a condition on a Boolean relation that the question does not name."""
+        return isinstance(form, Filter) and form.values[0] in (YES, NO) and not self._is_said(form.path[0])
 
     def _is_said(self, step: Hop) -> bool:
         """Whether the question has a word of a relation."""

@@ -156,6 +156,7 @@ class GraphIndex:
         self._of_word: dict[str, set[int]] = defaultdict(set)
         self._words: dict[int, list[tuple[str, ...]]] = {}
         self._label: dict[int, str] = {}
+        self._literals: set[str] = set()
         name_words = (f"{relation.label} {relation.words}" for relation in graph.relations)
         self._relation_words = {word for text in name_words for word in _WORD.findall(text.casefold())}
         self._numbers: dict[str, dict[int, tuple[bool, set[str]]]] = defaultdict(dict)
@@ -172,6 +173,8 @@ class GraphIndex:
         for entity, name, label in zip(
             entities.tolist(), graph.names(entities), graph.labels(entities), strict=True
         ):
+            if name.startswith('"'):
+                self._literals.add(label.casefold())
             if name.startswith('"') or not label:
                 continue
             texts = {label, *(other.text for other in graph.all_labels(entity))}
@@ -207,7 +210,12 @@ class GraphIndex:
         known = self._relation_words
 
         def negated(match: re.Match[str]) -> str:
-            return f"not {match[1]}" if match[1] in known and match[0].lower() not in known else match[0]
+            low = match[0].lower()
+            is_name = (
+                low in self._of_word or low in self._literals or (match.start() and match[0][0].isupper())
+            )
+            is_word = low in known or low in STOP_WORDS or is_name
+            return match[0] if is_word or match[1] not in known else f"not {match[1]}"
 
         return _OPPOSITE.sub(negated, text)
 

@@ -249,7 +249,8 @@ def question_mentions(
     either = _joined_by_or(text, [m for m in found if not all(map(facts.is_class, m.entities))])
     if either:
         operators.discard("truth")
-    ranks = [table.ranks[word] for word in re.findall(r"[^\W\d_]+", rest.lower()) if word in table.ranks]
+    apart = re.sub(r"-(?=(?:\w+est|most|least|best|worst|last)\b)", " ", rest.lower())  # "second-highest"
+    ranks = [table.ranks[word] for word in _WORD.findall(apart) if word in table.ranks]
     ranks += [2] if table.words["second"].search(rest) else []
     ranks += [int(number) for number in re.findall(r"\b(\d+)(?:st|nd|rd|th)\b", rest)]
     compared = comparators_in(rest)

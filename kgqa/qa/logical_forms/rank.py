@@ -304,7 +304,9 @@ def _is_named(
 def _is_one_relation(facts: GraphFacts, form: Form) -> bool:
     """Whether the path of a form leads through a nameless node."""
     path, source = getattr(form, "path", ()), getattr(form, "source", None)
-    end = first_end(facts, source, path[:1]) if source is not None and len(path) > 1 else None
+    if facts.graph.is_remote or source is None or len(path) < 2:
+        return False
+    end = first_end(facts, source, path[:1])
     return end is not None and facts.is_nameless(end)
 
 

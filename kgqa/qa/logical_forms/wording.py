@@ -59,7 +59,8 @@ class Wording:
         """A noun and the participle behind it, as the label of a Boolean property has them: "fare", "paid"; else
         ("", "")."""
         thing, _, done = self.noun.rpartition(" ")
-        return (thing, done) if thing and done.lower() in _PERFECT | _PASTS else ("", "")
+        is_done = done.lower() in (_PERFECT | _PASTS) - {"left", "made", "bent"} and thing.lower() != "been"
+        return (thing, done) if thing and is_done else ("", "")
 
     @property
     def copula(self) -> str:
