@@ -26,7 +26,7 @@ MAX_MET = 100
 """Maximum number of neighbours whose relations are fetched from an endpoint, and of facts of each."""
 
 
-_OPPOSITE = re.compile(r"\b(?:[Uu]n|[Nn]on-?)([^\W\d_]{4,})\b")
+_OPPOSITE = re.compile(r"\b(?:[Uu]n|[Nn]on-?)(?!less\b)([^\W\d_]{4,})\b")
 
 
 class NameLookup:

@@ -113,6 +113,36 @@ def named(facts: str, text: str) -> dict[str, list[str]]:
     return {text[m.start : m.end]: [known.label(e) for e in m.entities] for m in asked.mentions}
 
 
+@pytest.mark.parametrize(
+    ("text", "rank"),
+    [("Which van has the second-highest load?", 2), ("Which third-party van has the highest load?", 1)],
+)
+def test_a_hyphen_splits_a_rank_before_a_superlative_alone(names: NameLookup, text: str, rank: int) -> None:
+    graph = names.facts.graph
+    asked = question_mentions(names.facts, fuzzy_linker(graph), GraphIndex(graph), Question(text))
+    assert asked.rank == rank
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("Which claims are unsettled?", "Which claims are not settled?"),
+        ("Who wrote The Unknown Soldier?", "Who wrote The Unknown Soldier?"),
+        ("Which bill is unpaid?", "Which bill is unpaid?"),
+        ("Who came under it unless told?", "Who came under it unless told?"),
+    ],
+)
+def test_prefixes_negate_words_of_relations_but_no_names_and_values(text: str, read: str) -> None:
+    triples = [
+        Triple("c1", "settled", '"true"'),
+        Triple("The Unknown Soldier", "known for", "war"),
+        Triple("b1", "paid on", '"unpaid"'),
+        Triple("b1", "less than", "c1"),
+    ]
+    index = GraphIndex(GraphStore.from_triples(triples, name="claims"))
+    assert index.with_negations(text) == read
+
+
 def test_a_part_of_a_name_is_not_a_name_that_goes_on_otherwise() -> None:
     facts = "Sea Pledge|skipper|Elsie Bruin\nAuk|skipper|Noor Haddad"
     assert named(facts, "Who skippers the Sea Lark?") == {}
