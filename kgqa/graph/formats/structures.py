@@ -246,7 +246,7 @@ class Structures:
         # where one head has several, dissolving them would lose which of their facts belong together
         several = {relation for (_, relation), count in beside.items() if count > 1}
         kept = {
-            fact.tail for fact in self.loose if fact.relation in several and is_thing(of.get(fact.tail, ()))
+            fact.tail for fact in self.loose if fact.relation in several and _is_record(of.get(fact.tail, ()))
         }
 
         # a blank node without a label is dissolved into its parents, unless it has none or is shared by many
@@ -316,8 +316,8 @@ class Structures:
         return list(found)
 
 
-def is_thing(facts: Sequence[GraphFact]) -> bool:
-    """Whether a blank node has a class and several facts, and is no value with a unit."""
+def _is_record(facts: Sequence[GraphFact]) -> bool:
+    """Whether a blank node is a record: it has a class and several facts, and is no value with a unit."""
     relations = [fact.relation for fact in facts]
     own = [relation for relation in relations if relation != _TYPE]
     return 1 < len(own) < len(relations) and not any(map(UNIT.search, own))

@@ -399,7 +399,8 @@ class Enumerator:
         """Nameless nodes of a class by what they lead to: things of another class that the question mentions, or those
         of a set in it ("bookings for a van", "bookings for electric cars")."""
         others = [other for other in classes if other != kind]
-        if not others or len(self._members(kind)) > MAX_NARROWED or not self._is_nameless(kind):
+        size = len(self._members(kind))
+        if not others or size > MAX_NARROWED or not self._is_nameless(kind):
             return
         within = [
             form
@@ -410,9 +411,7 @@ class Enumerator:
             ends = self._members(Join((step,), kind)).keys()
             for form in (*others, *within):
                 narrowed = And(kind, Join(_back((step,)), form))
-                if ends & self._members(form).keys() and len(self._members(narrowed)) < len(
-                    self._members(kind)
-                ):
+                if ends & self._members(form).keys() and 0 < len(self._members(narrowed)) < size:
                     yield narrowed
 
     def _both(self, one: dict[int, list[SetForm]], narrowed: Sequence[SetForm]) -> Iterator[SetForm]:
