@@ -25,6 +25,7 @@ from apps.resources import (
     spoken_relation,
     tongue,
 )
+from kgqa.graph.concepts import shown_labels
 from kgqa.graph.linking.normalize import is_korean
 from kgqa.graph.storage.store import GraphStore
 from kgqa.qa.evidence import answer_nodes
@@ -209,8 +210,8 @@ def paths_text(label: str, name: str, graph: KnowledgeGraph, limit: int = 40) ->
 
 
 def labels_of(graph: KnowledgeGraph, ids: NDArray[np.int32]) -> list[str]:
-    """Labels of concepts, in the visitor's language if there is one."""
-    labels = graph.labels(ids)
+    """Labels of concepts, in the visitor's language if there is one; a node without a label is called by its class."""
+    labels = shown_labels(graph, ids)
     return labels_in(graph, graph.names(ids), labels, "ko") if language() == "ko" else labels
 
 

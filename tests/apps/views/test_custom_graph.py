@@ -98,6 +98,17 @@ def test_the_map_is_coloured_by_the_types_that_facts_state(open_page: Callable[[
     assert any(box.options[0] == "all kinds of things" and "Tool" in box.options for box in page.selectbox)
 
 
+def test_records_without_a_name_are_called_by_their_class(open_page: Callable[[str], Any]) -> None:
+    page = open_page("custom_graph").run()
+    trips = (
+        "ex:bees ex:trip [ a ex:Trip ; ex:to ex:rose ; ex:km 2 ] , [ a ex:Trip ; ex:to ex:lime ; ex:km 3 ] ."
+    )
+    page.file_uploader[0].upload("bees.ttl", f"{BEES} {trips}".encode(), "text/turtle")
+    page.button[0].click().run()
+    (chart,) = page.get("graphviz_chart")
+    assert not page.exception and "the Trip (" in chart.proto.spec
+
+
 def test_what_an_endpoint_connects_to_is_checked_however_the_app_was_started(
     open_page: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
