@@ -17,6 +17,7 @@ from kgqa.verbalize import inflection
         ("fix", "fixed", "fixing", "fixes"),
         ("plan", "planned", "planning", "plans"),
         ("quit", "quit", "quitting", "quits"),
+        ("strike", "struck", "striking", "strikes"),
         ("have", "had", "having", "has"),
         ("picnic", "picnicked", "picnicking", "picnics"),
     ],
