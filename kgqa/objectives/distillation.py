@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch_geometric.utils import softmax
 
 from kgqa.batch import Loss, Movable, QABatch, Term, TextBatch, TokenBatch
 from kgqa.models.classifiers import TaskBatch, task_scores
@@ -19,7 +20,6 @@ from kgqa.models.collation.rows import BatchRow
 from kgqa.models.encoders.layerwise import LayerwiseEncoder
 from kgqa.models.heads import of_choices
 from kgqa.models.reader import LOSS_WEIGHTS, Reader, Scores
-from kgqa.models.segments import segment_softmax
 from kgqa.objectives.base import LanguageModelling, guessed, tokens_of
 from kgqa.objectives.finetuning import LEAST, QA, Task
 from kgqa.objectives.pretraining.mlm import Masked, gather, hide
@@ -559,8 +559,8 @@ def soft_losses(
 
     row = student.graph.batch
     known = (batch.node >= 0) & open_row[row]
-    teacher_values = segment_softmax(theirs.concept / temperature, teacher.graph.batch, teacher.num_rows)
-    mine = segment_softmax(ours.concept / temperature, row, student.num_rows).clamp(min=LEAST).log()
+    teacher_values = softmax(theirs.concept / temperature, teacher.graph.batch, num_nodes=teacher.num_rows)
+    mine = softmax(ours.concept / temperature, row, num_nodes=student.num_rows).clamp(min=LEAST).log()
     target = teacher_values[batch.node[known]]
     found["concept"] = (_divergence(target, mine[known]), int(torch.unique(row[known]).numel()))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -11,13 +12,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.functional import layer_norm, nll_loss
+from torch_geometric.utils import softmax
 
 from kgqa.batch import Loss, Movable, QABatch, Term, TextBatch
 from kgqa.data.datasets.labelled import TaskType
 from kgqa.models.classifiers import TaskBatch, task_scores
 from kgqa.models.dense_retrieval import FactEncoder
 from kgqa.models.reader import Reader, Scores
-from kgqa.models.segments import segment_softmax
 from kgqa.objectives.base import Objective, following, guess_term, guessed
 from kgqa.types import InputError
 
@@ -126,8 +127,8 @@ class QA(Objective):
         """Predictions that SiFT perturbs: log-probabilities of answer types (Q, C), choices, spans (B, T, 2),
         concepts (N,)."""
         scores = self.reader(batch)
-        choice = segment_softmax(scores.choice, batch.scored[0], batch.num_questions)
-        concept = segment_softmax(scores.concept, batch.graph.batch, batch.num_rows)
+        choice = softmax(scores.choice, batch.scored[0], num_nodes=batch.num_questions)
+        concept = softmax(scores.concept, batch.graph.batch, num_nodes=batch.num_rows)
         within = [shares.clamp(min=1e-9).log() for shares in (choice, concept)]
         return [scores.answer_type.log_softmax(-1), *within, scores.span.log_softmax(1)]
 
@@ -180,7 +181,7 @@ class Task(Objective):
         """Log-probabilities of scores, of the same shape; endings (B,) are normalized within each example."""
         if self.kind != "ending":
             return found.log_softmax(-1)
-        return segment_softmax(found, batch.question, len(batch.label)).clamp(min=1e-9).log()
+        return softmax(found, batch.question, num_nodes=len(batch.label)).clamp(min=1e-9).log()
 
     def forward(self, batch: TaskBatch) -> Loss:
         """Mean loss of the labelled examples, or words."""
@@ -291,14 +292,13 @@ class SiFT(Objective):
         super().__init__()
         self.inner = inner
         self.weight, self.noise, self.step = weight, noise, step
-        self.delta: Tensor | None = None
         embeddings: Any = getattr(self.encoder, "embeddings", None)
         norms = [m for m in embeddings.modules() if isinstance(m, nn.LayerNorm)] if embeddings else []
         if not norms:
             raise InputError(
                 "sift needs an encoder that normalizes its word embeddings, such as BERT; set sift to 0"
             )
-        norms[0].register_forward_pre_hook(self._perturb)
+        self._norm = norms[:1]  # in a list: it is a part of the encoder
 
     @property
     def encoder(self) -> nn.Module:
@@ -328,11 +328,8 @@ class SiFT(Objective):
     def divergence(self, clean: list[Tensor], batch: Any, delta: Tensor | None) -> Tensor:
         """Symmetric KL () between clean predictions and those under the perturbation `delta` (B, T, E), averaged over
         rows."""
-        self.delta = delta
-        try:
+        with self._perturbed(delta):
             moved = self.inner.log_probabilities(batch)
-        finally:
-            self.delta = None
         total = torch.zeros((), device=clean[0].device)
         for p, q in zip(clean, moved, strict=True):
             total = total + ((p.exp() - q.exp()) * (p - q)).sum()
@@ -347,12 +344,22 @@ class SiFT(Objective):
         size = gradient.abs().amax((1, 2), keepdim=True).clamp(min=1e-12)
         return (delta + self.step * gradient / size).detach()
 
-    def _perturb(self, _module: nn.Module, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...] | None:
-        # the labels of concepts pass through the same module, but are not perturbed
-        if self.delta is None or inputs[0].shape != self.delta.shape:
-            return None
-        vectors = inputs[0]
-        return (layer_norm(vectors, vectors.shape[-1:]) + self.delta.to(vectors.dtype),)
+    @contextmanager
+    def _perturbed(self, delta: Tensor | None) -> Iterator[None]:
+        """Word embeddings are normalized and moved by `delta`, if there is one."""
+
+        def move(_module: nn.Module, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...] | None:
+            (vectors,) = inputs
+            # the labels of concepts pass through the same module, but are not perturbed
+            if delta is None or vectors.shape != delta.shape:
+                return None
+            return (layer_norm(vectors, vectors.shape[-1:]) + delta.to(vectors.dtype),)
+
+        hook = self._norm[0].register_forward_pre_hook(move)
+        try:
+            yield
+        finally:
+            hook.remove()
 
     def export(self, folder: Path) -> None:
         self.inner.export(folder)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch_geometric.utils import scatter
 
 from kgqa.batch import GraphBatch, QABatch, ReasonerOutput
 from kgqa.models.encoders.layerwise import LabelEncoder, LayerwiseEncoder
 from kgqa.models.reasoners.base import Reasoner, ReasonerSettings, zero_linear
-from kgqa.models.segments import segment_mean
 
 
 class Aggregator(nn.Module):
@@ -91,8 +91,8 @@ class Ernie(Reasoner):
 
         hidden = layerwise.encode(batch.tokens, visit, last=len(self.layers))
         read = entities[row, token]
-        nodes = nodes + segment_mean(read, node, len(nodes)).to(nodes.dtype)
-        pooled = segment_mean(read, row, batch.num_rows)
+        nodes = nodes + scatter(read, node, dim_size=len(nodes), reduce="mean").to(nodes.dtype)
+        pooled = scatter(read, row, dim_size=batch.num_rows, reduce="mean")
         summary = layerwise.summary(hidden, batch.tokens)
         return ReasonerOutput(hidden, summary, self.node_out(nodes), self.pool_out(pooled))
 
