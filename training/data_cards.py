@@ -1,4 +1,4 @@
-"""Hashes beside each data card, and the table of all parts in training/DATA.md: `python training/data_cards.py`.
+"""Hashes beside each data card, and the section of each set in training/DATA.md: `python training/data_cards.py`.
 
 Run it after a file of `training/data` or `tests/graphs` has changed, or a card.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from pathlib import Path
 
 from kgqa.data.datasets.cards import (
@@ -20,23 +21,44 @@ from kgqa.data.datasets.cards import (
 )
 from kgqa.data.datasets.json_lines import question_of
 from kgqa.data.files import read_json_lines
+from kgqa.settings import ROOT
 
 PAGE = Path(__file__).parent / "DATA.md"
 PLACE = re.compile(r"(<!-- cards -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
-def table(cards: list[DataCard]) -> str:
-    """All parts of the project's own sets, a line each."""
-    lines = ["| set | part | questions | for | what is asked | by |", "|---|---|---|---|---|---|"]
-    for card in cards:
-        files = card.files()
-        for part in card.parts:
-            own = [path for path in files if files[path] == part]
-            if own:
-                rows = sum(1 for path in own if path.suffix == ".jsonl" for _ in read_json_lines(path))
-                info = (card.name, f"`{part.files}`", f"{rows:,}", part.role, part.asks, part.author)
-                lines.append(f"| {' | '.join(info)} |")
-    return "\n".join(lines) + "\n"
+def section(card: DataCard) -> str:
+    """A set of the project: what it is, its licence, a line for each part, and what may not be trained on; "" for the
+    published sets, which have no files here."""
+    files, lines, counts = card.files(), [], Counter[DataUse]()
+    for part in card.parts:
+        own = [path for path in files if files[path] == part]
+        if own:
+            rows = sum(1 for path in own if path.suffix == ".jsonl" for _ in read_json_lines(path))
+            counts[part.role] += rows
+            lines.append(
+                f"| {' | '.join((f'`{part.files}`', f'{rows:,}', part.role, part.asks, part.author))} |"
+            )
+    if not lines:
+        return ""
+    kept = ", ".join(
+        f"{counts[role]:,} for {role}" for role in DataUse if counts[role] and role != DataUse.TRAIN
+    )
+    trained = (
+        f"{counts[DataUse.TRAIN]:,} questions to train on" if counts[DataUse.TRAIN] else "Nothing to train on"
+    )
+    folder = card.path.parent.relative_to(ROOT).as_posix()
+    return "\n".join(
+        [
+            f"### {card.name}\n",
+            f"{card.about} {card.licence}; `{folder}/`.\n",
+            f"{trained}{f'; not to be trained on: {kept}' if kept else ''}.\n",
+            "| part | questions | for | what is asked | by |",
+            "|---|---|---|---|---|",
+            *lines,
+            "\n",
+        ]
+    )
 
 
 def hashes_of(card: DataCard) -> dict[str, KnownHashes]:
@@ -62,7 +84,10 @@ def pages() -> dict[Path, str]:
         if (known := hashes_of(card))
     }
     text = PAGE.read_text(encoding="utf-8")
-    return {**found, PAGE: PLACE.sub(lambda place: f"{place[1]}{table(cards)}{place[2]}", text)}
+    return {
+        **found,
+        PAGE: PLACE.sub(lambda place: f"{place[1]}{''.join(map(section, cards))}{place[2]}", text),
+    }
 
 
 if __name__ == "__main__":

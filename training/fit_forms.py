@@ -36,12 +36,12 @@ from kgqa.qa.logical_forms.execute import execute
 from kgqa.qa.logical_forms.graph_facts import GraphFacts
 from kgqa.qa.logical_forms.graph_index import NameLookup
 from kgqa.qa.logical_forms.rank import FormCalibration, RankedForm
-from kgqa.trainer.data.generated import PRACTICE
-from kgqa.trainer.finetuning.form_ranker import held_out_graphs
 from kgqa.types import Candidate, Question, Source
 
+CALIBRATION = Path("training/data/practice_graphs/calibration")
+"""Practice graphs that the adapter was not trained on."""
 DEVELOPMENT = tuple(
-    Path(f"tests/graphs/{n}") for n in ("vocabularies", "forms_development", "forms_strangers")
+    Path(f"tests/graphs/{n}") for n in ("vocabularies", "forms_development", "forms_independent")
 )
 SURE, WRONG = 0.9, 0.01
 """Confidence from which an answer counts as confident, and the share of such answers that may be wrong."""
@@ -94,10 +94,10 @@ def rows_in(path: Path) -> list[Row]:
 
 def asked(reader: Path, each: int) -> Iterator[dict[str, Any]]:
     """Some questions of each held-out practice graph, and those of the development graphs."""
-    for name in held_out_graphs(PRACTICE):
-        questions = [row for _, row in read_json_lines(PRACTICE / f"{name}.jsonl")]
+    for path in sorted(CALIBRATION.glob("*.jsonl")):
+        questions = [row for _, row in read_json_lines(path)]
         random.Random(0).shuffle(questions)
-        yield from _asked(reader, PRACTICE / f"{name}.ttl", questions[:each])
+        yield from _asked(reader, path.with_suffix(".ttl"), questions[:each])
     for file in (file for folder in DEVELOPMENT for file in sorted(folder.glob("*.jsonl"))):
         graph = next(path for path in file.parent.glob(f"{file.stem}.*") if path != file)
         yield from _asked(reader, graph, [row for _, row in read_json_lines(file)])
@@ -196,10 +196,10 @@ def measured(
     return {
         "questions": len(outcomes),
         "right": sum(right for _, _, right, _ in outcomes),
-        "said": sum(not row.none for row, *_ in outcomes),
-        "right_where_said": sum(right for row, _, right, _ in outcomes if not row.none),
-        "not_said_though_it_is": sum(none and not row.none for row, _, _, none in outcomes),
-        "right_where_not": sum(right for row, _, right, _ in outcomes if row.none),
+        "answerable": sum(not row.none for row, *_ in outcomes),
+        "right_of_answerable": sum(right for row, _, right, _ in outcomes if not row.none),
+        "missed": sum(none and not row.none for row, _, _, none in outcomes),
+        "right_of_unanswerable": sum(right for row, _, right, _ in outcomes if row.none),
         "sure": len(sure),
         "sure_and_wrong": sure.count(False),
     }

@@ -165,7 +165,7 @@ def _wait(device: torch.device) -> None:
         torch.cuda.synchronize(device)
 
 
-TOLD_EVERY_S = 60.0
+PROGRESS_EVERY_S = 60.0
 """Seconds between progress lines on stderr where there is no terminal for a progress bar."""
 
 Evaluate = Callable[[Objective], dict[str, float]]
@@ -551,13 +551,13 @@ class _Run:
 
         columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:3.0f} %")
         with bars(*columns, TimeElapsedColumn(), disable=not self.main) as bar:
-            task, shown_at = bar.add_task("training", total=1.0), time.monotonic() - TOLD_EVERY_S
+            task, shown_at = bar.add_task("training", total=1.0), time.monotonic() - PROGRESS_EVERY_S
 
             def show(text: str, share: float) -> None:
                 nonlocal shown_at
                 bar.update(task, description=text, completed=share)
                 now = time.monotonic()
-                if bar.disable and self.main and now - shown_at >= TOLD_EVERY_S:
+                if bar.disable and self.main and now - shown_at >= PROGRESS_EVERY_S:
                     shown_at = now
                     print(f"step {self.progress.step:,}, {share:.0%}: {text}", file=sys.stderr, flush=True)
 

@@ -36,7 +36,7 @@ from kgqa.data.corpus.tokenizer import check_special_tokens, load_tokenizer, sav
 from kgqa.fingerprint import fingerprint
 from kgqa.graph.linking.fuzzy import fuzzy_linker
 from kgqa.graph.load import open_graph
-from kgqa.graph.retrieval.subgraph import retrieve
+from kgqa.graph.retrieval.subgraph import retrieve_subgraphs
 from kgqa.models.collation.collate import Collator
 from kgqa.models.collation.input_config import InputConfig
 from kgqa.models.encoders.variants import (
@@ -480,7 +480,7 @@ def grounded_batches(
         examples,
         cache_folder("subgraphs"),
         cache_key(examples, graph.hash, data.max_nodes),
-        lambda example: retrieve(example.question, graph, linker, max_nodes=data.max_nodes),
+        lambda example: retrieve_subgraphs(example.question, graph, linker, max_nodes=data.max_nodes),
         shown,
     )
     rows = [(e, graphs) for e, graphs in zip(examples, found, strict=True) if len(graphs[0].links) > 1]

@@ -21,7 +21,7 @@ from kgqa.data.datasets.load import find_data_file, load_dataset
 from kgqa.data.files import read_json_lines
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.load import open_graph
-from kgqa.graph.retrieval.subgraph import retrieve
+from kgqa.graph.retrieval.subgraph import retrieve_subgraphs
 from kgqa.types import Example, KnowledgeGraph
 
 DEV = Path(__file__).parents[1] / "data" / "everyday" / "development" / "everyday_dev.jsonl"
@@ -40,7 +40,9 @@ def reached(example: Example, graph: KnowledgeGraph, linker: Linker) -> Iterator
     yield not near.isdisjoint(accepted)
     names = set(graph.names(np.array(sorted(accepted), dtype=np.int32)))
     for count in (100, 120, 200):
-        yield not names.isdisjoint(retrieve(example.question, graph, linker, max_nodes=count)[0].nodes)
+        yield not names.isdisjoint(
+            retrieve_subgraphs(example.question, graph, linker, max_nodes=count)[0].nodes
+        )
 
 
 def words_found(graph: KnowledgeGraph, linker: Linker, texts: list[str]) -> list[str]:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.load import open_graph
-from kgqa.graph.retrieval.subgraph import node_budget, retrieve
+from kgqa.graph.retrieval.subgraph import node_budget, retrieve_subgraphs
 from kgqa.graph.sparql import SparqlGraph
 from kgqa.graph.storage.store import GraphStore
 from kgqa.settings import GRAPHS
@@ -44,7 +44,7 @@ def timed(graph: KnowledgeGraph, questions: list[Question]) -> tuple[list[float]
     count = (lambda: graph.endpoint.requests) if isinstance(graph, SparqlGraph) else (lambda: 0)
     for question in questions:
         before, begin = count(), time.perf_counter()
-        found = retrieve(question, graph, linker, max_nodes=node_budget(question, 120))
+        found = retrieve_subgraphs(question, graph, linker, max_nodes=node_budget(question, 120))
         spent.append(1000 * (time.perf_counter() - begin))
         requests.append(count() - before)
         sizes.append(sum(len(subgraph.nodes) for subgraph in found))

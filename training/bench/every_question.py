@@ -50,8 +50,8 @@ def main() -> None:
     raised = [row["raised"] for row in rows]
     refused = sum(output.startswith("InputError") for output in raised)
     sets = len({row["set"] for row in rows})
-    fell = sum(bool(output) for output in raised) - refused
-    print(json.dumps({"sets": sets, "tried": len(raised), "refused": refused, "fell": fell}))
+    tracebacks = sum(bool(output) for output in raised) - refused
+    print(json.dumps({"sets": sets, "tried": len(raised), "refused": refused, "tracebacks": tracebacks}))
 
 
 def chosen(name: str, each: int) -> list[Question]:

@@ -19,7 +19,7 @@ import torch
 
 import kgqa
 from kgqa.graph.linking.fuzzy import fuzzy_linker
-from kgqa.graph.retrieval.subgraph import retrieve
+from kgqa.graph.retrieval.subgraph import retrieve_subgraphs
 from kgqa.graph.storage.import_graph import import_graph
 from kgqa.graph.storage.store import GraphStore
 from kgqa.types import Question
@@ -102,7 +102,7 @@ def main() -> None:
             named = graph.labels(rng.integers(0, graph.entity_count, 2).astype(np.int32))
             question = Question(ASKED[number % len(ASKED)].format(*named))
             begin = time.perf_counter()
-            retrieve(question, graph, linker, max_nodes=MAX_NODES)
+            retrieve_subgraphs(question, graph, linker, max_nodes=MAX_NODES)
             spent.append(1000 * (time.perf_counter() - begin))
         print(info(spent))
         if chosen.model:

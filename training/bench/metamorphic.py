@@ -44,7 +44,7 @@ LABELS = {
     "https://schema.org/name",
 }
 ELSEWHERE = "http://elsewhere.example/things/"
-STRUCK = "struck"
+REMOVED = "removed"
 Facts = list[ox.Triple]
 
 
@@ -172,10 +172,10 @@ def compare(
                     yield f"{path.name}, {name}: {first.question.text} {first.best!r} -> {second.best!r}"
     for answer in before:
         if (without := without_its_facts(plain, answer)) is not None:
-            info[STRUCK] += 1
-            stayed[STRUCK] += key(answer) == key(without)
+            info[REMOVED] += 1
+            stayed[REMOVED] += key(answer) == key(without)
             if key(answer) == key(without):
-                yield f"{path.name}, {STRUCK}: {answer.question.text} {answer.best!r} stays"
+                yield f"{path.name}, {REMOVED}: {answer.question.text} {answer.best!r} stays"
 
 
 def main() -> None:
@@ -193,9 +193,9 @@ def main() -> None:
         some = mine[:: max(1, len(mine) // chosen.each)][: chosen.each]
         for line in compare(answerer, some, info, stayed):
             print(line, flush=True)
-    must_stay = {name: [info[name] - stayed[name], info[name]] for name in info if name != STRUCK}
+    must_stay = {name: [info[name] - stayed[name], info[name]] for name in info if name != REMOVED}
     changes, of = map(sum, zip(*must_stay.values(), strict=True))
-    figures = {"changed": changes, "asked": of, "struck_stayed": stayed[STRUCK], "struck": info[STRUCK]}
+    figures = {"changed": changes, "asked": of, "removed_stayed": stayed[REMOVED], "removed": info[REMOVED]}
     print(json.dumps({**figures, **must_stay}))
 
 

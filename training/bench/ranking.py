@@ -53,7 +53,7 @@ def collect(graph: KnowledgeGraph, examples: Sequence[Example], count: int) -> l
     try:
         for example in examples:
             seen.clear()
-            subgraph.retrieve(example.question, graph, linker, max_nodes=120)
+            subgraph.retrieve_subgraphs(example.question, graph, linker, max_nodes=120)
             found = np.concatenate([*graph.find(example.golds), np.zeros(0, np.int32)])
             info, ids, scores = _told(*seen[0])
             order = np.argsort(-scores, kind="stable")[:KEPT]

@@ -330,7 +330,7 @@ def main() -> None:
     from faults.agents import Agents
     from faults.flipped_bits import FlippedBits
     from faults.grammar import Grammar
-    from faults.untrusted_input import Strangers
+    from faults.untrusted_input import UntrustedInput
 
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     import torch
@@ -339,11 +339,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_CACHE_HOME"] = folder
         world = SyntheticGraph(Path(folder))
-        strangers = Strangers(world)
-        makers = (world, strangers, Agents(world), FlippedBits(world), Grammar(world))
+        untrusted = UntrustedInput(world)
+        makers = (world, untrusted, Agents(world), FlippedBits(world), Grammar(world))
         tries = {name: attempt for maker in makers for name, attempt in maker.tries().items()}
         counts: dict[str, Counter[str]] = {name: Counter() for name in chosen.kinds or tries}
-        tries |= strangers.slow_tries()
+        tries |= untrusted.slow_tries()
         faults: list[str] = []
         for seeds in rounds(chosen.minutes, chosen.inputs):
             for name, count in counts.items():

@@ -14,7 +14,7 @@ import numpy as np
 from conceptnet import conceptnet, concepts_named, questions, table
 
 from kgqa.graph.linking.linker import Linker
-from kgqa.graph.retrieval.subgraph import retrieve
+from kgqa.graph.retrieval.subgraph import retrieve_subgraphs
 from kgqa.types import Example, KnowledgeGraph, Question
 
 
@@ -54,19 +54,21 @@ def main() -> None:
         ids = np.array(sorted(concepts_named(graph, answer)), dtype=np.int32)
         gold.append(set(graph.names(ids)))
     for example in examples[:20]:
-        retrieve(example.question, graph, linker)
+        retrieve_subgraphs(example.question, graph, linker)
     rows = []
     for count in (50, 100, 200):
 
         def chosen(example: Example, count: int = count) -> Sequence[str]:
-            subgraphs = retrieve(example.question, graph, linker, max_nodes=count)
+            subgraphs = retrieve_subgraphs(example.question, graph, linker, max_nodes=count)
             return subgraphs[example.choice or 0].nodes
 
         rows.append(["with 5 choices", str(count), *measure(examples, gold, chosen)])
     for count in (200, 500):
 
         def asked(example: Example, count: int = count) -> Sequence[str]:
-            return retrieve(Question(example.question.text), graph, linker, max_nodes=count)[0].nodes
+            return retrieve_subgraphs(Question(example.question.text), graph, linker, max_nodes=count)[
+                0
+            ].nodes
 
         def peer(example: Example, count: int = count) -> Sequence[str]:
             return touched(Question(example.question.text), graph, linker, count)

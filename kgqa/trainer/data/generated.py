@@ -274,7 +274,7 @@ class OtherLabels:
 # why. In some, the passage states the answer, and some are unanswerable, so that a reader learns to choose the source.
 
 PAST = (("었", "EP"), ("다", "EF"))
-TOLD, UNKNOWN, ALONE, DISTRACTED = 0.2, 0.1, 0.15, 0.3
+STATED, UNANSWERABLE, WITHOUT_PASSAGE, DISTRACTED = 0.2, 0.1, 0.15, 0.3
 """Shares of questions: answered by the passage, unanswerable, without a passage, with a distracting sentence."""
 MAX_ANSWERS = 40
 _TEMPLATES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
@@ -282,7 +282,7 @@ _PEOPLE: list[str] = _TEMPLATES["people"].split(", ")
 _UNKNOWN: list[str] = _TEMPLATES["unknown"]
 _DEEDS: dict[str, list[str]] = _TEMPLATES["deeds"]
 _THINGS: dict[str, list[str]] = _TEMPLATES["things"]
-_TELLING: dict[str, str] = _TEMPLATES["telling"]
+_PARTICLES: dict[str, str] = _TEMPLATES["particles"]
 
 
 class KoreanQuestions:
@@ -321,51 +321,57 @@ class KoreanQuestions:
             yield self._question(kind, self.draw.choice(heads[kind]), f"ko-{number}")
 
     def _question(self, kind: str, head: int, identity: str) -> Example:
-        said, tails = self.label[head], self._tails(kind, head)
-        if not is_deed(said):
+        label, tails = self.label[head], self._tails(kind, head)
+        if not is_deed(label):
             text = self.draw.choice(_THINGS[kind]).format(
-                about=said, topic=with_particle(said, "은"), means=with_particle(said, "으로")
+                about=label, topic=with_particle(label, "은"), means=with_particle(label, "으로")
             )
             return self._known(Question(text, (), None, identity), tails, kind)
         person = self.draw.choice(_PEOPLE)
         goals = [goal for goal in self._tails("MotivatedByGoal", head) if is_deed(self.label[goal])]
-        passage = self._told(person, said)
+        passage = self._sentence(person, label)
         if goals and kind != "MotivatedByGoal" and self.draw.random() < 0.6:
             goal = self.draw.choice(goals)
-            passage = self._told(person, f"{conjugated(self.label[goal], ('으려고', 'EC'))} {said}")
+            passage = self._sentence(person, f"{conjugated(self.label[goal], ('으려고', 'EC'))} {label}")
             tails = self._tails(kind, goal) or tails
         chance = self.draw.random()
-        if chance < UNKNOWN:
+        if chance < UNANSWERABLE:
             text = self.draw.choice(_UNKNOWN).format(person=person)
             return Example(Question(text, (), Passage(self._among(passage)), identity))
         template = self.draw.choice(_DEEDS[kind])
-        text = self._asked(template, person, said)
-        if chance < UNKNOWN + TOLD and kind in _TELLING:
-            told = self.label[self.draw.choice(tails)]
+        text = self._asked(template, person, label)
+        if chance < UNANSWERABLE + STATED and kind in _PARTICLES:
+            answer = self.label[self.draw.choice(tails)]
             phrase = (
-                with_particle(told, _TELLING[kind]) if _TELLING[kind] in "으로" else told + _TELLING[kind]
+                with_particle(answer, _PARTICLES[kind])
+                if _PARTICLES[kind] in "으로"
+                else answer + _PARTICLES[kind]
             )
-            before, _, verb = said.rpartition(" ")
-            passage = self._among(self._told(person, " ".join(filter(None, (before, phrase, verb)))))
+            before, _, verb = label.rpartition(" ")
+            passage = self._among(self._sentence(person, " ".join(filter(None, (before, phrase, verb)))))
             start = passage.find(phrase)
-            spans = (Span(start, start + len(told)),)
+            spans = (Span(start, start + len(answer)),)
             return Example(Question(text, (), Passage(passage), identity), spans=spans, kind=kind)
-        given = None if chance > 1 - ALONE and "{verb}" in template else Passage(self._among(passage))
+        given = (
+            None if chance > 1 - WITHOUT_PASSAGE and "{verb}" in template else Passage(self._among(passage))
+        )
         return self._known(Question(text, (), given, identity), tails, kind)
 
     def _known(self, question: Question, tails: list[int], kind: str) -> Example:
-        said = [name for tail in tails for name in (self.label[tail], self.named[tail])]
-        return Example(question, concepts=tuple(dict.fromkeys(said)), kind=kind)
+        labels = [name for tail in tails for name in (self.label[tail], self.named[tail])]
+        return Example(question, concepts=tuple(dict.fromkeys(labels)), kind=kind)
 
-    def _told(self, person: str, deed: str) -> str:
-        said = conjugated(deed, *PAST).removesuffix("다") + self.draw.choice(("다", "다", "어요", "습니다"))
-        return f"{with_particle(person, self.draw.choice(('은', '이')))} {said}."
+    def _sentence(self, person: str, deed: str) -> str:
+        predicate = conjugated(deed, *PAST).removesuffix("다") + self.draw.choice(
+            ("다", "다", "어요", "습니다")
+        )
+        return f"{with_particle(person, self.draw.choice(('은', '이')))} {predicate}."
 
     def _among(self, passage: str) -> str:
         """A passage, sometimes with a distracting sentence."""
         if self.draw.random() >= DISTRACTED:
             return passage
-        other = self._told(self.draw.choice(_PEOPLE), self.draw.choice(self.deeds))
+        other = self._sentence(self.draw.choice(_PEOPLE), self.draw.choice(self.deeds))
         return f"{passage} {other}" if self.draw.random() < 0.5 else f"{other} {passage}"
 
     def _asked(self, template: str, person: str, deed: str) -> str:
@@ -377,7 +383,8 @@ class KoreanQuestions:
         return " ".join(text.split())
 
 
-PRACTICE, FAMILIES = Path("training/data/practice_graphs"), Path("training/data/relation_families")
+PRACTICE = Path("training/data/practice_graphs/train")
+FAMILIES = Path("training/data/relation_families/train")
 NEGATIVES, ABSENT = 7, 0.3
 """Number of incorrect forms per question, and share of questions whose correct form is left out."""
 MAX_WRONG = 24

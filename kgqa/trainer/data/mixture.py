@@ -27,7 +27,7 @@ from kgqa.graph import linking, retrieval
 from kgqa.graph.load import open_graph
 from kgqa.graph.retrieval.ablation import ABLATIONS, Ablation, no_facts, paraphrase, read_paraphrases
 from kgqa.models import dense_retrieval
-from kgqa.models.collation.collate import Collated, Collator, wordings
+from kgqa.models.collation.collate import Collated, Collator, paraphrase_groups
 from kgqa.models.collation.rows import training_choices
 from kgqa.objectives.base import Batches
 from kgqa.objectives.distillation import TaughtBatch, aligned_batch
@@ -191,7 +191,7 @@ POOL = 32
 SYNTHETIC_GRAPHS = "synthetic-graphs"
 """Data set of synthetic graphs, each with its own questions (`kgqa/data/synthetic/knowledge_graphs.py`)."""
 FORMS = "forms"
-"""Data set of questions whose choices are logical forms over the graphs of `training/data/practice_graphs`."""
+"""Data set of questions whose choices are logical forms over the graphs of `training/data/practice_graphs/train`."""
 CLOZE = "korean-cloze"
 """Data set of Korean questions generated from KoBEST's statements."""
 KOREAN = "korean-questions"
@@ -317,7 +317,7 @@ class MixedBatches(Batches):
             draw = np.random.default_rng([self.seed, number, epoch])
             lengths = [_length(e, self.collator.packed) for e in part.examples]
             self._orders = {k: v for k, v in self._orders.items() if k[0] != number}
-            together = wordings(part.examples)
+            together = paraphrase_groups(part.examples)
             self._orders[number, epoch] = of_like_length(
                 lengths, part.settings.batch_questions, draw, together
             )

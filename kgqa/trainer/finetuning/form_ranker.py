@@ -43,7 +43,8 @@ class FormSettings(Settings):
     """Folder or shipped name of the reader that is adapted."""
     rank: int = 8
     practice: str = "training/data/practice_graphs"
-    families: str = "training/data/relation_families"
+    """Folder of graphs with questions: `train`, and `calibration` to evaluate the adapter on."""
+    families: str = "training/data/relation_families/train"
     batch_questions: int = 16
     negatives: int = 7
     """Number of incorrect forms per question."""
@@ -51,7 +52,7 @@ class FormSettings(Settings):
     """Share of questions whose correct form is left out."""
     lower_case: float = 0.1
     held_out: int = 6
-    """Every N-th family is held out for evaluation, and the graphs listed in `held_out.txt` of `practice`; 0: none."""
+    """Every N-th family is held out for evaluation, and so are the graphs in `calibration`; 0: none."""
     families_weight: float = 1.0
 
 
@@ -109,19 +110,21 @@ def train_form_ranker(recipe: FormRecipe, folder: Path) -> TrainResult:
     """Train an adapter for logical forms; `folder/export/forms.safetensors` goes into the reader's folder."""
     settings = recipe.forms
     practice, families = Path(settings.practice), sorted(Path(settings.families).glob("*.jsonl"))
-    if not practice.is_dir():
-        raise InputError(f"{practice}: folder of practice graphs not found; see training/data")
+    folders = [practice / "train", practice / "calibration"]
+    if not folders[0].is_dir():
+        raise InputError(f"{folders[0]}: folder of practice graphs not found; see training/data")
     base = find_model(settings.base)
     opened = open_reader(base, device=None)
-    files = [path for path in sorted(practice.iterdir()) if path.suffix in (".ttl", ".jsonl")]
+    files = [path for folder in folders for path in sorted(folder.glob("*"))]
     claim(folder, recipe, weights=weights_of([base]), data=fingerprint(*files, *families))
     saved = folder / "questions.jsonl"
     if not saved.exists():
         similarity = LabelSimilarity(open_fact_encoder(opened.settings.fact_encoder))
-        every = chain(practice_questions(practice, similarity), *map(family_questions, families))
-        save_questions(iter(track(list(every), "forms")), saved)
+        asked = (practice_questions(folder, similarity) for folder in folders)
+        save_questions(iter(track(list(chain(*asked, *map(family_questions, families))), "forms")), saved)
     questions = saved_questions(saved)
-    kept, held_out = _split(questions, held_out_graphs(practice), settings.held_out)
+    graphs = [path.stem for path in folders[1].glob("*.jsonl")]
+    kept, held_out = _split(questions, graphs, settings.held_out)
     reader = load_adapter(opened.network, base) or adapted(opened.network, settings.rank)
     batches = FormBatches(kept, opened.collator, settings, recipe.trainer.seed)
 
@@ -131,12 +134,6 @@ def train_form_ranker(recipe: FormRecipe, folder: Path) -> TrainResult:
     return train(
         FormRanking(reader), batches, recipe.trainer, folder, evaluate=evaluate if held_out else None
     )
-
-
-def held_out_graphs(practice: Path) -> list[str]:
-    """The practice graphs that no adapter is trained on: its confidences are fitted on them."""
-    listed = practice / "held_out.txt"
-    return listed.read_text(encoding="utf-8").split() if listed.exists() else []
 
 
 def _split(
@@ -157,12 +154,15 @@ def _measured(
     chosen = list(questions)
     rng.shuffle(chosen)
     chosen = chosen[:most]
-    answered = [q.example(rng, 12, 0.0) for q in chosen if q.right]
-    unsaid = [q.example(rng, 12, 1.0) for q in chosen]
+    answerable = [q.example(rng, 12, 0.0) for q in chosen if q.right]
+    unanswerable = [q.example(rng, 12, 1.0) for q in chosen]
     reader.eval()
-    found = {"said": _right(reader, collator, answered), "unsaid": _right(reader, collator, unsaid)}
+    found = {
+        "answerable": _right(reader, collator, answerable),
+        "unanswerable": _right(reader, collator, unanswerable),
+    }
     reader.train()
-    return {"loss": 1.0 - (found["said"] + found["unsaid"]) / 2, **found}
+    return {"loss": 1.0 - (found["answerable"] + found["unanswerable"]) / 2, **found}
 
 
 def _right(reader: Reader, collator: Collator, examples: Sequence[Example]) -> float:

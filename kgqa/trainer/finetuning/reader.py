@@ -17,7 +17,7 @@ from kgqa.data.synthetic.knowledge_graphs import synthetic_graphs
 from kgqa.graph.linking.fuzzy import fuzzy_linker
 from kgqa.graph.load import open_graph
 from kgqa.graph.retrieval.ablation import ABLATIONS
-from kgqa.graph.retrieval.subgraph import Relevance, retrieve
+from kgqa.graph.retrieval.subgraph import Relevance, retrieve_subgraphs
 from kgqa.graph.storage.store import GraphStore
 from kgqa.models.collation.collate import Collator
 from kgqa.models.collation.input_config import InputConfig
@@ -260,7 +260,10 @@ def synthetic_graph_questions(
         graph = GraphStore.from_triples(world.triples, name="world")
         linker = fuzzy_linker(graph)
         for example in world.examples:
-            yield example, retrieve(example.question, graph, linker, max_nodes=max_nodes, relevance=relevance)
+            yield (
+                example,
+                retrieve_subgraphs(example.question, graph, linker, max_nodes=max_nodes, relevance=relevance),
+            )
 
 
 # `kgqa train`: from a recipe to a trained reader.

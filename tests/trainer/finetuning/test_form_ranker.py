@@ -28,9 +28,9 @@ def recipe(encoder: nn.Module, tokenizer_folder: Path, tmp_path: Path) -> FormRe
     card = {"name": "toy", "input": {"packed": True}}
     save_reader(Reader(encoder, settings), tokenizer_folder, tmp_path / "model", card)
     practice = tmp_path / "practice"
-    practice.mkdir()
-    (practice / "vans.ttl").write_text(GRAPH, encoding="utf-8")
-    (practice / "vans.jsonl").write_text("\n".join(map(json.dumps, ROWS)) + "\n", encoding="utf-8")
+    (practice / "train").mkdir(parents=True)
+    (practice / "train" / "vans.ttl").write_text(GRAPH, encoding="utf-8")
+    (practice / "train" / "vans.jsonl").write_text("\n".join(map(json.dumps, ROWS)) + "\n", encoding="utf-8")
     forms = {"base": str(tmp_path / "model"), "rank": 2, "practice": str(practice), "held_out": 0}
     forms |= {"families": str(tmp_path / "none"), "batch_questions": 2}
     trainer = {"max_steps": 3, "learning_rate": 0.01, "precision": "fp32"}

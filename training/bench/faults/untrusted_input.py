@@ -46,10 +46,10 @@ MARKS = (
 DEADLINE_S = 1.0
 LATE_S = 4.0
 """After a question's deadline, for the step that it is in."""
-SAID = "Dr Kim works in the hospital and mends bones, so she was tired. "
+PASSAGE = "Dr Kim works in the hospital and mends bones, so she was tired. "
 
 
-class Strangers:
+class UntrustedInput:
     """What each sends, drawn at random; what serves them starts with the first in each process."""
 
     def __init__(self, world: SyntheticGraph) -> None:
@@ -139,7 +139,7 @@ class Strangers:
         from kgqa.data.documents import pasted, text_of
 
         mark = draw.choice(MARKS)
-        content = SAID.encode() + mark.encode() * draw.choice((3, 3_000, 300_000 // len(mark)))
+        content = PASSAGE.encode() + mark.encode() * draw.choice((3, 3_000, 300_000 // len(mark)))
         kind = draw.choice(("md", "html", "pdf", "txt", "page"))
         if kind == "pdf":
             content = self._pdf
@@ -154,7 +154,7 @@ class Strangers:
 
         out, writer = io.BytesIO(), PdfWriter()
         writer.add_blank_page(100, 100)
-        writer.add_metadata({"/Title": SAID})
+        writer.add_metadata({"/Title": PASSAGE})
         writer.write(out)
         return out.getvalue()
 
@@ -164,7 +164,7 @@ class Strangers:
         from kgqa.data.datasets.json_lines import read_table
 
         rows = [
-            {"question": "Who works in the hospital?", "passage": SAID, "choices": ["a nurse", "Kim"]}
+            {"question": "Who works in the hospital?", "passage": PASSAGE, "choices": ["a nurse", "Kim"]}
         ] * 4
         kind = draw.choice(("csv", "jsonl", "parquet"))
         if kind == "parquet":
@@ -223,11 +223,11 @@ class Strangers:
         path = draw.choice(("answer", "answers", "explain", "what-if"))
         asked: dict[str, Any] = {
             "question": "Who works in the hospital?",
-            "passage": SAID,
+            "passage": PASSAGE,
             "choices": ["Kim", "he"],
         }
         fact = {"head": "Kim", "relation": "works in", "tail": "hospital"}
-        output = {"answers": {"questions": [asked] * 2}, "what-if": asked | {"add": [fact], "strike": [fact]}}
+        output = {"answers": {"questions": [asked] * 2}, "what-if": asked | {"add": [fact], "remove": [fact]}}
         body = json.dumps(output.get(path, asked)).encode()
         if draw.random() < 0.7:
             body = broken(body, draw)
