@@ -12,7 +12,7 @@ from starlette.middleware import Middleware
 from streamlit.starlette import App
 
 SCRIPT = Path(__file__).with_name("main.py")
-TOLD = b"<script>window.__streamlit={BACKEND_BASE_URL:window.location.origin}</script>"
+BACKEND_SCRIPT = b"<script>window.__streamlit={BACKEND_BASE_URL:window.location.origin}</script>"
 """Without it a browser that opens /learn first looks for the server below /learn, and gets 404 errors."""
 SILENT_S = 20.0
 UPLOADS = "/_stcore/upload_file/"
@@ -44,7 +44,7 @@ class PagesKnowTheirServer:
             body += message.get("body", b"")
             if message.get("more_body"):
                 return
-            page = body.replace(b"<head>", b"<head>" + TOLD, 1)
+            page = body.replace(b"<head>", b"<head>" + BACKEND_SCRIPT, 1)
             asked_for = scope.get("query_string", b"").decode(
                 "latin-1"
             )  # latin-1 decodes any bytes; raw Korean may not be UTF-8

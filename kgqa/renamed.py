@@ -44,7 +44,7 @@ OPTIONS = {
     "--means": "--type",
 }
 """Old and new options of the command line."""
-WEIGHTS = {"gate": "answer_type", "stepper": "layerwise"}
+WEIGHTS = {"gate": "answer_type", "stepper": "layerwise", "reasoner.marks": "reasoner.node_features"}
 """Old and new modules of a reader or its arithmetic head, which are prefixes of weight names."""
 FIELDS = {"verdict": "yes_no"}
 """Old and new fields of a row of question data."""
@@ -138,6 +138,6 @@ def current_weights(stored: Mapping[str, Any]) -> dict[str, Any]:
     """Weights by current names; `stored` are those of a file."""
     made = {}
     for name, value in stored.items():
-        first, dot, rest = name.partition(".")
-        made[f"{WEIGHTS.get(first, first)}{dot}{rest}"] = value
+        old = next((prefix for prefix in WEIGHTS if name.startswith(f"{prefix}.")), None)
+        made[name if old is None else WEIGHTS[old] + name.removeprefix(old)] = value
     return made

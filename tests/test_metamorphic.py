@@ -21,7 +21,7 @@ from kgqa.graph.formats import export_store
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.load import open_graph
 from kgqa.graph.overlay import LabelledFact, OverlayGraph
-from kgqa.graph.retrieval.subgraph import retrieve
+from kgqa.graph.retrieval.subgraph import retrieve_subgraphs
 from kgqa.qa.logical_forms.enumerate import Enumerator
 from kgqa.qa.logical_forms.graph_facts import GraphFacts
 from kgqa.qa.logical_forms.graph_index import GraphIndex
@@ -125,7 +125,7 @@ def subgraphs_in_words(graph: KnowledgeGraph, path: Path) -> dict[str, tuple[set
     """The concepts that each question links to, and the facts that it is read with."""
     found = {}
     for question in question_mentions(path):
-        (subgraph,) = retrieve(question, graph, Linker(graph))
+        (subgraph,) = retrieve_subgraphs(question, graph, Linker(graph))
         labels = [folded(label) for label in subgraph.labels]
         facts = {
             (labels[head], folded(subgraph.relations[relation].label), labels[tail])

@@ -98,8 +98,13 @@ def test_shipped_cards_open(path: Path) -> None:
 
 def test_old_weights_are_found() -> None:
     one = torch.ones(1)
-    found = current_weights({"gate.out.2.bias": one, "stepper.clues.weight": one, "choice.gate.bias": one})
-    assert list(found) == ["answer_type.out.2.bias", "layerwise.clues.weight", "choice.gate.bias"]
+    names = ("gate.out.2.bias", "stepper.clues.weight", "choice.gate.bias", "reasoner.marks.weight")
+    assert list(current_weights(dict.fromkeys(names, one))) == [
+        "answer_type.out.2.bias",
+        "layerwise.clues.weight",
+        "choice.gate.bias",
+        "reasoner.node_features.weight",
+    ]
 
 
 def test_a_head_with_old_weights_opens(tmp_path: Path) -> None:

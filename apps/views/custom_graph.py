@@ -37,7 +37,7 @@ from kgqa.graph.load import open_graph
 from kgqa.graph.relation_types import RelationType
 from kgqa.graph.sandboxed_sparql import MAX_QUERY, MAX_ROWS, SparqlSandboxes
 from kgqa.graph.storage.store import GraphStore
-from kgqa.graph.suggested_questions import common_types, samples, stated_types
+from kgqa.graph.suggested_questions import common_types, stated_types, suggested_questions
 from kgqa.settings import GRAPHS
 from kgqa.types import Answer, InputError, KnowledgeGraph, NodeRole, Question
 
@@ -141,7 +141,9 @@ def figures(graph: GraphStore, manifest: dict[str, Any]) -> None:
 def questions(graph: KnowledgeGraph) -> None:
     """Suggested questions, one click each, and a link to the form."""
     known = [SAMPLES[graph.name]] if graph.name in SAMPLES else []
-    asked = covered(graph) or [question for question, _ in samples(graph, QUESTIONS, wording(language()))]
+    asked = covered(graph) or [
+        question for question, _ in suggested_questions(graph, QUESTIONS, wording(language()))
+    ]
     found = [*known, *(("", words, "") for words in asked[:QUESTIONS])]
     if found:
         st.markdown(f"**{say('suggested')}**")
@@ -160,7 +162,7 @@ def coverage(graph: GraphStore) -> None:
     """Self-test: questions generated from the graph's facts, the share answered rightly, and the failures."""
     state = st.session_state
     if st.button(say("test_graph", count=TESTED), icon=":material/fact_check:", key="test_graph"):
-        pairs = samples(graph, TESTED, wording(language()))
+        pairs = suggested_questions(graph, TESTED, wording(language()))
         asked = [[Question(question) for question, _ in pairs[n : n + 5]] for n in range(0, len(pairs), 5)]
         reading = answerer()
         job = Job([partial(reading.answer_many, some) for some in asked], say("suggested"))

@@ -174,7 +174,7 @@ def in_words() -> None:
         st.vega_lite_chart(chart(points, titles, say("parts_kinds"), shares=True))
     with right:
         st.caption(say("parts_sure"))
-        points = [Point(row["said"], row["right"], found["model"]) for row in found["sure"]]
+        points = [Point(row["confidence"], row["right"], found["model"]) for row in found["sure"]]
         points += [Point(at, at, say("sure_as_right")) for at in (0.0, 1.0)]
         titles = say("sureness_axis"), say("right"), say("way")
         st.vega_lite_chart(chart(points, titles, say("parts_sure"), shares=True))

@@ -94,9 +94,12 @@ def print_table(columns: list[str], rows: list[list[str]]) -> None:
 
 def graph_summary(graph: KnowledgeGraph) -> dict[str, Any]:
     """What `info` shows besides the manifest: the most frequent types, and three suggested questions."""
-    from kgqa.graph.suggested_questions import common_types, samples
+    from kgqa.graph.suggested_questions import common_types, suggested_questions
 
-    return {"types": dict(common_types(graph)), "questions": [question for question, _ in samples(graph)]}
+    return {
+        "types": dict(common_types(graph)),
+        "questions": [question for question, _ in suggested_questions(graph)],
+    }
 
 
 def show_manifest(manifest: dict[str, Any], folder: Path | None, as_json: bool) -> None:

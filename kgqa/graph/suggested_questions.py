@@ -47,7 +47,7 @@ def _type_facts(graph: GraphStore) -> tuple[Ints, Ints]:
     return edges.head[rows], edges.tail[rows]
 
 
-def samples(
+def suggested_questions(
     graph: KnowledgeGraph, count: int = 3, wording: QuestionWording | None = None
 ) -> list[tuple[str, str]]:
     """Suggested questions with their answers, one for each of the most frequent relations, then another for each until

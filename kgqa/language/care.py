@@ -74,6 +74,6 @@ def _lists(language: str) -> tuple[dict[str, re.Pattern[str]], dict[str, _Harm]]
         row = table[kind]
         act, meant = "|".join(row["act"]), "|".join(row["meant"])
         wished = pattern.format(wish=f"(?:{table['wish']})", meant=f"(?:{meant})", reach=REACH)
-        of_passage = re.compile(row["told"]) if "told" in row else None
+        of_passage = re.compile(row["past"]) if "past" in row else None
         harms[kind] = _Harm(re.compile(f"{act}|{wished}"), of_passage, row["message"])
     return signs, harms

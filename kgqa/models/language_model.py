@@ -282,7 +282,7 @@ class LabelRelevance:
 
     A masked model reads the text and as many masks as the label has tokens, so one pass serves all labels of the same
     length; the paper's code instead reads one sequence per concept, and takes the loss of its unmasked words. A causal
-    model reads text and label. An instance is passed to `retrieve(relevance=...)`.
+    model reads text and label. An instance is passed to `retrieve_subgraphs(relevance=...)`.
     """
 
     def __init__(self, language: LanguageModel) -> None:

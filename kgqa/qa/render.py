@@ -369,7 +369,7 @@ def answer_json(answer: Answer, full: bool = False) -> dict[str, Any]:
         ],
         "evidence": {
             "span": list(evidence.span) if evidence.span else None,
-            "influence": None if evidence.attribution is None else round(evidence.attribution, 3),
+            "attribution": None if evidence.attribution is None else round(evidence.attribution, 3),
             "paths": [path_json(answer, path) for path in evidence.paths],
             "query": evidence.query or None,
             "reading": interpretation_json(evidence.interpretation),

@@ -171,7 +171,7 @@ class Retriever:
             if keeps and key in self._kept:
                 self._kept.move_to_end(key)
                 return self._kept[key]
-        subgraphs = subgraph_module.retrieve(
+        subgraphs = subgraph_module.retrieve_subgraphs(
             question,
             self.whole,
             linker or self.linker,

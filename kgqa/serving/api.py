@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from fastapi import FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest, multiprocess
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 from starlette.exceptions import HTTPException
@@ -122,12 +122,15 @@ class StatedFact(RequestBody):
 
 
 class WhatIfRequest(QuestionBody):
-    """A question, with facts to add to the graph (`add`) or remove from it (`strike`) for this question only."""
+    """A question, with facts to add to the graph (`add`) or remove from it (`remove`) for this question only."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{**EXAMPLE, "strike": [EXAMPLE_EDIT]}]})
+    model_config = ConfigDict(json_schema_extra={"examples": [{**EXAMPLE, "remove": [EXAMPLE_EDIT]}]})
 
     add: list[StatedFact] = Field(default_factory=list, max_length=MAX_EDITS)
-    strike: list[StatedFact] = Field(default_factory=list, max_length=MAX_EDITS)
+    remove: list[StatedFact] = Field(
+        default_factory=list, max_length=MAX_EDITS, validation_alias=AliasChoices("remove", "strike")
+    )
+    """`strike` in earlier versions."""
 
 
 class AnswerBody(BaseModel):
@@ -446,7 +449,7 @@ def _add_answers(app: FastAPI, service: Service) -> None:
 
         def work(question: Question) -> dict[str, Any]:
             edits = [_edit(answerer, fact, added=True) for fact in asked.add]
-            edits += [_edit(answerer, fact, added=False) for fact in asked.strike]
+            edits += [_edit(answerer, fact, added=False) for fact in asked.remove]
             before, after = answerer.answer(question), answerer.ask_again(question, edits)
             bodies = [_body(service, asked, answer, full) for answer in (before, after)]
             return {"before": bodies[0], "after": bodies[1], "changed": before.text != after.text}

@@ -81,11 +81,11 @@ class Client:
         choices: Sequence[str] = (),
         *,
         add: Sequence[dict[str, str]] = (),
-        strike: Sequence[dict[str, str]] = (),
+        remove: Sequence[dict[str, str]] = (),
     ) -> dict[str, Any]:
         """The answers `before` and `after` adding or removing facts (head, relation, tail)."""
         asked = self.asked(question, passage, choices)
-        return self.post("/v1/what-if", {**asked, "add": list(add), "strike": list(strike)})
+        return self.post("/v1/what-if", {**asked, "add": list(add), "remove": list(remove)})
 
     def asked(self, question: str, passage: str, choices: Sequence[str]) -> dict[str, Any]:
         """The body of a request."""
@@ -224,7 +224,7 @@ class ServedAnswerer:
             return {"head": head, "relation": triple.relation, "tail": tail}
 
         added, removed = ([*map(stated, facts)] for facts in edited_facts(edits))
-        found = self.client.what_if(*_asked(question), add=added, strike=removed)
+        found = self.client.what_if(*_asked(question), add=added, remove=removed)
         return self._read(question, found["after"])
 
     def _read(self, question: Question, body: Mapping[str, Any]) -> Answer:
@@ -278,7 +278,7 @@ def answer_of(question: Question, body: Mapping[str, Any], relations: Mapping[st
             _span(evidence["span"]),
             paths,
             graph,
-            attribution=evidence["influence"],
+            attribution=evidence.get("attribution", evidence.get("influence")),  # of earlier versions,
             query=query,
             interpretation=_reading(evidence.get("reading")),
             other_interpretations=others,

@@ -113,17 +113,17 @@ def _when(words: list[str], about: str) -> str:
     tied = len(words) > 1 and words[-1].lower() in {"on", "in", "at"}
     first, *rest = words[:-1] if tied else words
     first = first.lower()
-    verb, said = _verb(first), " ".join(["", *rest])
+    verb, others = _verb(first), " ".join(["", *rest])
     if first in {"is", "are", "was", "were"} and (rest or tied):
-        return f"When was {about}{said}?"
+        return f"When was {about}{others}?"
     if first in _MODALS:
         return ""
     if _is_third(first):
-        return f"When does {about} {verb}{said}?"
+        return f"When does {about} {verb}{others}?"
     if first in _PASTS or (_is_past(first) and verb in _DONE_ALONE):
-        return f"When did {about} {verb}{said}?"
+        return f"When did {about} {verb}{others}?"
     if tied or ((_is_past(first) or _is_participle(first)) and not rest):
-        return f"When was {about} {first}{said}?"
+        return f"When was {about} {first}{others}?"
     return ""
 
 

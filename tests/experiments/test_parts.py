@@ -15,4 +15,7 @@ def test_each_way_is_measured(model_folder: Path, tools_file: Path) -> None:
 
 def test_confidences_are_grouped() -> None:
     found = calibration([0.1, 0.2, 0.9, 1.0], [False, False, True, True], bins=2)
-    assert found == [{"said": 0.15, "right": 0.0}, {"said": 0.95, "right": 1.0}] and calibration([], []) == []
+    assert (
+        found == [{"confidence": 0.15, "right": 0.0}, {"confidence": 0.95, "right": 1.0}]
+        and calibration([], []) == []
+    )

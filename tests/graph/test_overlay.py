@@ -5,7 +5,7 @@ from kgqa.graph.linking.label_keys import XSD, literal_name
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.overlay import LabelledFact, OverlayGraph
 from kgqa.graph.retrieval import ranking
-from kgqa.graph.retrieval.subgraph import retrieve
+from kgqa.graph.retrieval.subgraph import retrieve_subgraphs
 from kgqa.graph.sparql import SparqlGraph
 from kgqa.graph.storage.store import GraphStore
 from kgqa.types import Edges, KnowledgeGraph, Label, Question, Triple
@@ -129,5 +129,7 @@ def test_an_added_fact_is_retrieved() -> None:
     base = GraphStore.from_triples(facts)
     added = LabelledFact(Triple("dig", "http://x/done", "urn:spoon"), ("dig", "silver spoon"))
     overlay = OverlayGraph(base, [added])
-    (subgraph,) = retrieve(Question("What do people dig with?"), overlay, Linker(overlay), max_nodes=30)
+    (subgraph,) = retrieve_subgraphs(
+        Question("What do people dig with?"), overlay, Linker(overlay), max_nodes=30
+    )
     assert "silver spoon" in subgraph.labels

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kgqa.graph.load import open_graph
-from kgqa.graph.suggested_questions import common_types, samples
+from kgqa.graph.suggested_questions import common_types, suggested_questions
 
 GRAPHS = Path(__file__).parents[1] / "graphs"
 
@@ -20,9 +20,9 @@ FILES = sorted(path for path in GRAPHS.rglob("*.*") if path.is_file() and path.s
 def test_three_questions_of_any_graph(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     graph = open_graph(path)
-    questions = [question for question, _ in samples(graph)]
+    questions = [question for question, _ in suggested_questions(graph)]
     assert len(set(questions)) == 3 and all(question.endswith(("?", "요?")) for question in questions)
-    assert len(samples(graph, 1)) == 1
+    assert len(suggested_questions(graph, 1)) == 1
 
 
 def test_of_a_small_graph_each_relation_is_asked_about_more_than_once(
@@ -31,7 +31,7 @@ def test_of_a_small_graph_each_relation_is_asked_about_more_than_once(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     table = tmp_path / "table.csv"
     table.write_text("name,keeps,lives in\nOdin,bees,Norland\nInga,goats,Sudland\nPer,hens,Norland\n")
-    questions = [question for question, _ in samples(open_graph(table), 15)]
+    questions = [question for question, _ in suggested_questions(open_graph(table), 15)]
     assert len(set(questions)) == len(questions) == 6
     assert len({question.split()[2] for question in questions[:2]}) == 2  # first, of different things
 

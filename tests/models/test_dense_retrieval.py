@@ -11,7 +11,7 @@ from kgqa.graph.linking.linker import Linker
 from kgqa.graph.load import open_graph
 from kgqa.graph.overlay import LabelledFact, OverlayGraph
 from kgqa.graph.retrieval.dense import FactHits, FactIndex
-from kgqa.graph.retrieval.subgraph import query_texts, retrieve
+from kgqa.graph.retrieval.subgraph import query_texts, retrieve_subgraphs
 from kgqa.graph.storage.store import GraphStore
 from kgqa.models import dense_retrieval
 from kgqa.models.collation.input_config import InputConfig
@@ -113,8 +113,8 @@ def test_what_is_added_is_found_and_what_is_removed_is_not(graph) -> None:
 def test_retrieval_takes_what_no_word_leads_to(graph) -> None:
     question = Question("Where do the bees live?")
     linker = Linker(graph)
-    without = retrieve(question, graph, linker)[0]
-    (found,) = retrieve(question, graph, linker, hits=by_meaning(question, graph))
+    without = retrieve_subgraphs(question, graph, linker)[0]
+    (found,) = retrieve_subgraphs(question, graph, linker, hits=by_meaning(question, graph))
     assert "hive" not in without.labels or len(without.edges) < 3
     assert {"smoker", "calm bees"} <= set(found.labels) and len(found.near) == len(found.edges)
     assert found.near.max() > 0
@@ -122,7 +122,7 @@ def test_retrieval_takes_what_no_word_leads_to(graph) -> None:
 
 def test_each_choice_is_told_the_facts_near_to_it(graph) -> None:
     question = Question("What is it for?", ("bees", "flowers"))
-    found = retrieve(question, graph, Linker(graph), hits=by_meaning(question, graph))
+    found = retrieve_subgraphs(question, graph, Linker(graph), hits=by_meaning(question, graph))
     best = [graph_.labels[graph_.edges[graph_.near.argmax(), 0]] for graph_ in found]
     assert best == ["smoker", "trowel"]
 

@@ -193,7 +193,7 @@ def test_a_causal_model_reads_text_and_label(gpt_folder: Path) -> None:
 def test_the_hook_of_retrieval_hears_it(masked: Path, tools_file: Path) -> None:
     from kgqa.graph.linking.fuzzy import fuzzy_linker
     from kgqa.graph.load import open_graph
-    from kgqa.graph.retrieval.subgraph import retrieve
+    from kgqa.graph.retrieval.subgraph import retrieve_subgraphs
     from kgqa.types import Question
 
     graph = open_graph(str(tools_file))
@@ -203,10 +203,10 @@ def test_the_hook_of_retrieval_hears_it(masked: Path, tools_file: Path) -> None:
         asked.append(len(labels))
         return LabelRelevance(open_relevance(str(masked)).language)(text, labels)  # type: ignore[union-attr]
 
-    plain = retrieve(Question("I plant flowers"), graph, fuzzy_linker(graph), max_nodes=8)[0]
-    judged = retrieve(Question("I plant flowers"), graph, fuzzy_linker(graph), max_nodes=8, relevance=judge)[
-        0
-    ]
+    plain = retrieve_subgraphs(Question("I plant flowers"), graph, fuzzy_linker(graph), max_nodes=8)[0]
+    judged = retrieve_subgraphs(
+        Question("I plant flowers"), graph, fuzzy_linker(graph), max_nodes=8, relevance=judge
+    )[0]
     assert asked and set(judged.nodes) and plain.scores.tolist() != judged.scores.tolist()
 
 

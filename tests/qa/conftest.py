@@ -7,7 +7,7 @@ import torch
 
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.load import open_graph
-from kgqa.graph.retrieval.subgraph import retrieve
+from kgqa.graph.retrieval.subgraph import retrieve_subgraphs
 from kgqa.models.collation.collate import ANSWER_TYPES
 from kgqa.qa.state import HeadScores, QAState
 from kgqa.types import Candidate, KnowledgeGraph, Question, Source, Span
@@ -33,7 +33,7 @@ class Fleet:
 
     def state(self, question: Question, source: Source = Source.NONE) -> QAState:
         """A question as it was read, with an answer-type classifier that is sure of a source."""
-        subgraph = retrieve(question, self.graph, self.linker, max_nodes=30)[0]
+        subgraph = retrieve_subgraphs(question, self.graph, self.linker, max_nodes=30)[0]
         spans = (Candidate("it", Source.PASSAGE, 1.0, span=Span(0, 2)),)
         answer_type = torch.tensor([10.0 * (source is other) for other in ANSWER_TYPES])
         return QAState(question, (subgraph,), HeadScores(answer_type, spans))

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from kgqa.graph.linking.linker import Linker
-from kgqa.graph.retrieval.subgraph import retrieve
+from kgqa.graph.retrieval.subgraph import retrieve_subgraphs
 from kgqa.graph.storage.store import GraphStore
 from kgqa.qa.decide import DecisionConfig
 from kgqa.qa.state import HeadScores, QAState
@@ -42,7 +42,7 @@ def graph() -> GraphStore:
 
 def state_of(graph: GraphStore, question: str, passage: str = "") -> QAState:
     asked = Question(question, (), Passage(passage))
-    (subgraph,) = retrieve(asked, graph, Linker(graph), max_nodes=20)
+    (subgraph,) = retrieve_subgraphs(asked, graph, Linker(graph), max_nodes=20)
     best = Candidate("no", Source.KNOWLEDGE, 0.6)
     return QAState(asked, (subgraph,), HeadScores(), best=best, candidates=(best,), source=best.source)
 

@@ -29,13 +29,13 @@ def retriever(tools_file: Path) -> Retriever:
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What the graph was asked."""
     found: list[str] = []
-    real = subgraph.retrieve
+    real = subgraph.retrieve_subgraphs
 
     def counting(question: Question, *rest: object, **named: object):  # type: ignore[no-untyped-def]
         found.append(question.text)
         return real(question, *rest, **named)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(subgraph, "retrieve", counting)
+    monkeypatch.setattr(subgraph, "retrieve_subgraphs", counting)
     return found
 
 

@@ -212,8 +212,9 @@ def test_explain_and_what_if(serve) -> None:
     explained = client.post("/v1/explain", json={"question": "a"})
     assert explained.status_code == 200 and explained.json()["attributions"] == []
     wrong = {"head": "trowel", "relation": "eats", "tail": "bread"}
-    refused = client.post("/v1/what-if", json={"question": "a", "add": [wrong]})
-    assert refused.status_code == 422 and refused.json()["errors"][0]["field"] == "relation"
+    for edited in ("add", "remove", "strike"):  # the last was the name of the second
+        refused = client.post("/v1/what-if", json={"question": "a", edited: [wrong]})
+        assert refused.status_code == 422 and refused.json()["errors"][0]["field"] == "relation"
 
 
 def test_what_is_served_is_told(serve) -> None:

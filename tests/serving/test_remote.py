@@ -56,6 +56,15 @@ def test_an_answer_is_read_back_as_it_was_shown(answerer: Answerer) -> None:
         answer_of(answer.question, {**body, "evidence": {}}, relations)
 
 
+def test_the_attribution_of_an_earlier_service_is_read(digging: Subgraph) -> None:
+    answer = Answer(
+        QUESTION, "trowel", Source.KNOWLEDGE, 0.5, (), Evidence(subgraph=digging, attribution=0.25)
+    )
+    body = answer_json(answer)
+    body["evidence"]["influence"] = body["evidence"].pop("attribution")
+    assert answer_of(QUESTION, body, {}).evidence.attribution == 0.25
+
+
 def test_several_things_are_read_back_each_with_its_facts(digging: Subgraph) -> None:
     paths = EvidencePath((0,), (False,), 0.5), EvidencePath((2,), (True,), 0.5)
     items = Item("trowel", "ev:trowel", path=paths[0]), Item("excavator", "ev:excavator", path=paths[1])
@@ -131,7 +140,8 @@ def test_every_method_asks_its_path(server: str) -> None:
     assert asked["path"] == "/v1/answer" and asked["graph"] == "garden" and asked["key"] == "Bearer k"
     assert client.explain("q")["path"] == "/v1/explain" and client.answers([{"question": "q"}]) == []
     edit = {"head": "a", "relation": "b", "tail": "c"}
-    assert client.what_if("q", add=[edit])["add"] == [edit]
+    asked = client.what_if("q", add=[edit], remove=[edit])
+    assert asked["add"] == asked["remove"] == [edit]
 
 
 def test_refusals_and_silence_are_one_line(server: str) -> None:

@@ -57,7 +57,7 @@ def calibration(
     groups = [pairs[start : start + size] for start in range(0, len(pairs), size)] if pairs else []
     return [
         {
-            "said": round(sum(said for said, _ in group) / len(group), 3),
+            "confidence": round(sum(p for p, _ in group) / len(group), 3),
             "right": round(sum(hit for _, hit in group) / len(group), 3),
         }
         for group in groups

@@ -111,7 +111,7 @@ def _parsed(endpoint: Endpoint, rows: list[Any]) -> list[Any]:
 _RETRIED = frozenset({408, 425, 429, 500, 502, 503, 504})
 _BAD_IRI = re.compile(r"[\x00-\x20<>\"{}|^`\\]")
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
-_LARGEST, _LARGEST_OF_STRANGERS = 256 << 20, 32 << 20
+_LARGEST, _LARGEST_UNTRUSTED = 256 << 20, 32 << 20
 _REDIRECTS = 3
 _HEADERS = {
     "Accept": "application/sparql-results+json",
@@ -215,7 +215,7 @@ class Endpoint:
         self.requests = 0
         self.headers = dict(headers or {})
         self.graphs = tuple(graphs)
-        self._largest = _LARGEST_OF_STRANGERS if check else _LARGEST
+        self._largest = _LARGEST_UNTRUSTED if check else _LARGEST
         self._check = check
         self._sleep = sleep
         self._client = httpx2.Client(timeout=timeout_s, limits=httpx2.Limits(max_keepalive_connections=0))

@@ -46,7 +46,7 @@ def _question_types() -> list[_QuestionType]:
 def _question_words(language: str) -> list[tuple[re.Pattern[str], str]]:
     bound = "" if language in ("ja", "ko") else r"\b"
     rows = wordings(language).get("question_words", {})
-    return [(re.compile(bound + re.escape(asked) + bound), said) for asked, said in rows.items()]
+    return [(re.compile(bound + re.escape(asked) + bound), english) for asked, english in rows.items()]
 
 
 def asked_in_english(question: str, language: str) -> str:
@@ -56,7 +56,7 @@ def asked_in_english(question: str, language: str) -> str:
     ('with what tool', 'where')
     """
     text = question.lower()
-    return " ".join(said for asked, said in _question_words(language) if asked.search(text))
+    return " ".join(english for asked, english in _question_words(language) if asked.search(text))
 
 
 @dataclass(frozen=True, slots=True)

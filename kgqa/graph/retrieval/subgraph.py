@@ -159,7 +159,7 @@ class _Seeds:
     weight: NDArray[np.float64]  # (S,)
 
 
-def retrieve(
+def retrieve_subgraphs(
     question: Question,
     graph: KnowledgeGraph,
     linker: Linker,

@@ -240,9 +240,11 @@ def _language_of(labels: Sequence[str]) -> str:
 
 def _is_in_language(label: str, own: Vocabulary) -> bool:
     """Whether all words of a label are those of a language, with another English."""
-    said = [word for word in _split(label, own.language) if word not in own.marks]
+    content = [word for word in _split(label, own.language) if word not in own.marks]
     return (
-        bool(said) and all(own.compound(word) for word in said) and _translated(label, own) != label.lower()
+        bool(content)
+        and all(own.compound(word) for word in content)
+        and _translated(label, own) != label.lower()
     )
 
 
@@ -270,8 +272,8 @@ def _translated(label: str, own: Vocabulary) -> str:
             kept += [own.last[word]] if kept and word in own.last else []
         elif found[word]:
             counted = kept and kept[-1] in own.last.values() and word not in own.words
-            said = _inflected(found[word], word, own, perfect)
-            kept.append(plural(said) if counted and said == found[word] else said)
+            inflected = _inflected(found[word], word, own, perfect)
+            kept.append(plural(inflected) if counted and inflected == found[word] else inflected)
         elif own.language in LEMMATIZED:
             kept.append(word)
     return " ".join(dict.fromkeys(word for text in kept for word in text.split()))

@@ -286,7 +286,7 @@ class Collator:
                 end=spans[:, 1],
                 node=accepted,
                 ground=torch.tensor([gold_ground(e) for e in examples]),
-                same=torch.tensor(wordings(examples)),
+                same=torch.tensor(paraphrase_groups(examples)),
             )
         batch = QABatch(
             tokens,
@@ -372,7 +372,7 @@ def gold_ground(example: Example) -> int:
     return ANSWER_TYPES.index(example.source) if beside else -1
 
 
-def wordings(examples: Sequence[Example]) -> list[int]:
+def paraphrase_groups(examples: Sequence[Example]) -> list[int]:
     """Group number of each question (`Gold.same`): equal for paraphrases of one question about one passage,
     -1 for questions without a group."""
     seen: dict[tuple[str, str], int] = {}

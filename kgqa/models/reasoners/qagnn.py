@@ -31,7 +31,7 @@ class QAGNN(ContextReasoner):
         super().__init__(layerwise, settings, settings.num_layers)
         size = settings.graph_size
         self.start_context = nn.Linear(self.hidden_size, size)
-        self.marks = nn.Linear(NUM_ROLES + 3, size)
+        self.node_features = nn.Linear(NUM_ROLES + 3, size)
 
     def forward(self, layerwise: LayerwiseEncoder, batch: QABatch) -> ReasonerOutput:
         """Node states see the question through the context node; pooled holds nodes and context node."""
@@ -41,9 +41,11 @@ class QAGNN(ContextReasoner):
         nodes, edges = self.start(layerwise, graph)
         nodes = nodes.index_add(0, context_nodes(graph), self.start_context(summary).to(nodes.dtype))
         roles = one_hot(graph.role, NUM_ROLES)
-        marks = self.marks(torch.cat([roles, relevance_powers(graph)], dim=-1).to(nodes.dtype))
+        node_features = self.node_features(
+            torch.cat([roles, relevance_powers(graph)], dim=-1).to(nodes.dtype)
+        )
         weights: list[Tensor] = []
         for layer in self.layers:
-            nodes, attention = layer(nodes, edges, node_features=marks)
+            nodes, attention = layer(nodes, edges, node_features=node_features)
             weights.append(attention)
         return self.handed_on(hidden, summary, graph, nodes, weights)

@@ -11,14 +11,11 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import combinations, islice
 
-import numpy as np
-
 from kgqa.graph.linking.label_keys import noun_of
 from kgqa.graph.linking.normalize import STOP_WORDS, lemma, words
 from kgqa.language.overlap import overlap
-from kgqa.language.values import same_unit
-from kgqa.qa.logical_forms.execute import compared_value, hops_of, members
-from kgqa.qa.logical_forms.graph_facts import FEW, MAX_ONWARD, GraphFacts, TooManyFacts
+from kgqa.qa.logical_forms.execute import compared_value
+from kgqa.qa.logical_forms.graph_facts import FEW, MAX_ONWARD, GraphFacts
 from kgqa.qa.logical_forms.language import (
     Aggregate,
     And,
@@ -38,8 +35,8 @@ from kgqa.qa.logical_forms.language import (
     Path,
     Relative,
     SetForm,
-    entities,
-    parts,
+    entities_in,
+    subforms,
 )
 from kgqa.qa.logical_forms.mentions import (
     QuestionMentions,
@@ -50,6 +47,7 @@ from kgqa.qa.logical_forms.mentions import (
     has_more_content,
     rest_of,
 )
+from kgqa.qa.logical_forms.set_facts import MAX_NODES, SetFacts, reverse_path
 from kgqa.qa.logical_forms.verbalize import Verbalizer
 from kgqa.qa.logical_forms.wording import wording_of
 from kgqa.types import NO, YES, Edges
@@ -58,14 +56,8 @@ MAX_MIDDLES = 200
 """Maximum number of entities from which a second relation is followed."""
 MAX_NAMELESS = 2
 """Maximum number of consecutive nameless nodes (blank nodes, events) that a path passes as one hop."""
-MAX_COMPARED, MAX_FETCHED = 20_000, 2_000
-"""Maximum size of a set whose members are compared by a value, in a local and in a remote graph."""
 MAX_NARROWED = 300
 """Maximum size of a class whose members are filtered by one condition and then compared."""
-MAX_NODES = 5
-"""Number of ends of a relation that are looked at to tell their kind."""
-MAX_SCALES = 24
-"""Maximum number of relations by which a set's members are ordered."""
 _WHO = re.compile(r"\W*who(?:m|se)?\b", re.IGNORECASE)
 _WHAT_IS = re.compile(r"\W*what(?:.s| is| does| do)\s+(?:an?\b|the word)?\W*(?:mean)?\W*", re.IGNORECASE)
 _BEST_OF = re.compile(r"\bthe (?:(?:most|least) \w+|\w{2,}est|first|last) ([^\W\d_]+)", re.IGNORECASE)
@@ -74,7 +66,7 @@ _INEQUALITIES: tuple[Comparator, ...] = (">", "<", ">=", "<=", "=")
 _OPPOSITE: dict[Comparator, Comparator] = {">": "<=", "<=": ">", "<": ">=", ">=": "<"}
 
 
-class Enumerator:
+class Enumerator(SetFacts):
     """Enumerates the candidate forms of one question.
 
     Args:
@@ -84,7 +76,8 @@ class Enumerator:
     """
 
     def __init__(self, facts: GraphFacts, asked: QuestionMentions, classes: Sequence[int] = ()) -> None:
-        self.facts, self.asked = facts, asked
+        super().__init__(facts)
+        self.asked = asked
         named = list(dict.fromkeys(e for mention in asked.mentions for e in mention.entities))
         facts.fetch(named)
         self.classes = [e for e in named if facts.is_class(e)]
@@ -108,9 +101,7 @@ class Enumerator:
         self.unnamed = [*((kind,) for kind in others), *(kinds for kinds in alike if len(kinds) > 1)]
         self.largest = classes
         self._rest, self._named_kinds = rest_of(asked), set(self.classes)
-        self._said: dict[int, bool] = {}
-        self._counts: dict[SetForm, dict[Hop, int]] = {}
-        self._scales: dict[SetForm, dict[tuple[Path, str], int]] = {}
+        self._mentioned: dict[int, bool] = {}
 
     def forms(self) -> list[Form]:
         """All candidate forms without duplicates: sets, and what is computed from them."""
@@ -119,7 +110,7 @@ class Enumerator:
         own = [form for e in self.classes for form in self._about_class(e)]
         classes = [Class(kinds) for kinds in dict.fromkeys(self.class_groups) if self._is_populated(kinds)]
         own += classes
-        narrowed = [And(kind, form) for kind in classes for form in sets if self._narrows(kind, form)]
+        narrowed = [And(kind, form) for kind in classes for form in sets if self._meet(kind, form)]
         narrowed += [form for kind in classes for form in self._of_others(kind, classes, [*sets, *narrowed])]
         both = list(self._both(one, narrowed))
         bases = [*classes, *narrowed, *both, *(f for f in sets if len(self._members(f)) > 1)]
@@ -149,7 +140,7 @@ class Enumerator:
         ]
         found += [
             *thirds,
-            *(And(kind, form) for kind in classes for form in thirds if self._narrows(kind, form)),
+            *(And(kind, form) for kind in classes for form in thirds if self._meet(kind, form)),
         ]
         without = list(self._minus(bases, sets))
         found += without
@@ -161,7 +152,7 @@ class Enumerator:
         nodes = [f for f in nodes if self._is_nameless(f)]
         # what has such a node: "the policies with a claim that nobody handles"
         for form in (onward for node in nodes for onward in self._beyond(node)):
-            found.append(next((And(kind, form) for kind in classes if self._narrows(kind, form)), form))
+            found.append(next((And(kind, form) for kind in classes if self._meet(kind, form)), form))
         counted = (*bases, *values, *relative, *(f for f in found if isinstance(f, Filter | Minus)))
         counted = (*counted, *(form for form in own if isinstance(form, Join) and self._leads_down(form)))
         found += [Count(f) for f in counted if not (isinstance(f, Join) and self._are_values(f))]
@@ -176,7 +167,7 @@ class Enumerator:
         if _WHAT_IS.fullmatch(rest_of(self.asked)):
             found = [form for form in found if isinstance(form, Join) and form.path[0].forward] or found
         stated = self._stated(sets) if "count" in self.asked.operators else ()
-        return [form for form in dict.fromkeys(found) if self._says_names(form) and form not in stated]
+        return [form for form in dict.fromkeys(found) if self._has_names(form) and form not in stated]
 
     def _bound(self, base: SetForm) -> SetForm:
         """A set filtered by the question's bound numbers (`QuestionMentions.bound`) unless nothing is left:
@@ -189,7 +180,7 @@ class Enumerator:
 
     def _has_bound(self, form: Form) -> bool:
         """Whether a form filters by each bound number on one of its relations."""
-        filters = [part for part in parts(form) if isinstance(part, Filter)]
+        filters = [part for part in subforms(form) if isinstance(part, Filter)]
         return all(
             any(value in f.values and f.path[-1].relation in relations for f in filters)
             for value, relations in self.asked.bound.items()
@@ -226,29 +217,16 @@ class Enumerator:
     def _stated(self, sets: Sequence[SetForm]) -> set[Form]:
         """Counts that another relation states: "number of members" is given, while "member" lists only some."""
         joins = [f for f in sets if isinstance(f, Join) and len(f.path) == 1 and f.path[0].forward]
-        said = {form: set(map(lemma, self._label(form).lower().split())) for form in joins}
+        nouns = {form: set(map(lemma, self._label(form).lower().split())) for form in joins}
         numbers = [form for form in joins if self.facts.is_count(form.path[0].relation)]
         return {
             Count(form)
             for form in joins
             for number in numbers
-            if form.source == number.source and form is not number and said[form] < said[number]
+            if form.source == number.source and form is not number and nouns[form] < nouns[number]
         }
 
-    def _label(self, form: Join) -> str:
-        return self.facts.graph.relations[form.path[-1].relation].label
-
-    def _are_values(self, form: SetForm) -> bool:
-        """Whether all members are numbers, dates or Booleans, of which nobody asks how many there are."""
-        reached = list(self._members(form))
-        names = [self.facts.name(end) for end in reached[:FEW] if self.facts.is_value(end)]
-        return (
-            bool(reached)
-            and len(names) == len(reached[:FEW])
-            and not any("://" in n and n[0] != '"' for n in names)
-        )
-
-    def _says_names(self, form: Form) -> bool:
+    def _has_names(self, form: Form) -> bool:
         """Whether some member of a set has a name, or all members are in a class that the question mentions."""
         if (
             not isinstance(form, SetForm)
@@ -258,21 +236,7 @@ class Enumerator:
             return True
         return any(reached.keys() <= self._members(Class(group)).keys() for group in self.class_groups)
 
-    def _is_nameless(self, form: SetForm) -> bool:
-        """Whether a set has nameless nodes only, as far as its first members tell."""
-        some = list(islice(self._members(form), FEW))
-        if self.facts.graph.is_remote or not all(map(self.facts.may_be_nameless, some)):
-            return False
-        self.facts.fetch(some, MAX_ONWARD)
-        return bool(some) and all(map(self.facts.is_nameless, some))
-
     # ---- sets
-
-    def _members(self, form: SetForm) -> dict[int, tuple[object, ...]]:
-        try:
-            return members(self.facts, form)  # type: ignore[return-value]
-        except TooManyFacts:
-            return {}
 
     def _joins(self, entity: int) -> list[SetForm]:
         """Sets reached from an entity by one or two relations; a path through a nameless node counts as one."""
@@ -283,7 +247,7 @@ class Enumerator:
         for nodes in aspects.values():
             ways = (way for node in nodes for way in self._reached(node, entity))
             found |= {
-                Join(way, Entities(nodes)): None for way in ways if not self._says_what(way[0].relation)
+                Join(way, Entities(nodes)): None for way in ways if not self._describes_node(way[0].relation)
             }
         skipped = {node for nodes in aspects.values() for node in nodes}
         paths = self._reached(entity, entity, skipped)
@@ -312,17 +276,6 @@ class Enumerator:
                         continue
                     second[Join(onward, source)] = None
         return [*found, *second]
-
-    def _are_of(self, kinds: Collection[int], entities: Collection[int]) -> bool:
-        """Whether one of the first entities is in one of some classes."""
-        some = list(islice(entities, FEW)) if kinds else []
-        self.facts.fetch(some, MAX_ONWARD)
-        return any(not set(kinds).isdisjoint(self.facts.classes(entity)) for entity in some)
-
-    def _says_what(self, relation: int) -> bool:
-        """Whether a relation describes an intermediate node itself (its class or unit) rather than the thing it belongs
-        to."""
-        return self.facts.is_type(relation) or self.facts.is_unit(relation)
 
     def _aspects(self, entity: int) -> dict[str, tuple[int, ...]]:
         """Events and measurements that are named after an entity ("Gilding of the teapot"), by their role: they may
@@ -355,8 +308,8 @@ class Enumerator:
                 back = Hop(path[-1].relation, not path[-1].forward)
                 for node in (n for n in ends if n not in skipped and facts.is_nameless(n)):
                     for onward, end, _ in facts.onward(node):
-                        says_what = self._says_what(onward.relation)
-                        if end not in (entity, start) and onward != back and not says_what:
+                        describes_node = self._describes_node(onward.relation)
+                        if end not in (entity, start) and onward != back and not describes_node:
                             found[(*path, onward)].add(end)
                             layer.append((*path, onward))
             layer = [*dict.fromkeys(layer)]
@@ -376,24 +329,7 @@ class Enumerator:
         """Whether a third relation may follow two, the second of which the question names: "where the director of the
         film with this prize was born"."""
         two = isinstance(form, Join) and isinstance(form.source, Join)
-        return two and self._is_said(form.path[-1])  # type: ignore[attr-defined]
-
-    def _leads_down(self, form: Join) -> bool:
-        """Whether a set consists of the narrower classes of another class."""
-        step = form.path[-1]
-        return not step.forward and self.facts.is_narrower(step.relation)
-
-    def _is_populated(self, kinds: tuple[int, ...]) -> bool:
-        """Whether some class has instances; if they are too many to fetch, whether the endpoint can count them."""
-        try:
-            return bool(members(self.facts, Class(kinds)))
-        except TooManyFacts:
-            return self.facts.ask is not None
-
-    def _narrows(self, kind: Class, form: SetForm) -> bool:
-        """Whether some members of a set are instances of a class, so that the intersection is not empty."""
-        reached = self._members(form)
-        return bool(reached.keys() & self._members(kind).keys())
+        return two and self._is_mentioned(form.path[-1])  # type: ignore[attr-defined]
 
     def _of_others(self, kind: Class, classes: Sequence[Class], sets: Sequence[SetForm]) -> Iterator[And]:
         """Nameless nodes of a class by what they lead to: things of another class that the question mentions, or those
@@ -410,7 +346,7 @@ class Enumerator:
         for step in self._having(kind):
             ends = self._members(Join((step,), kind)).keys()
             for form in (*others, *within):
-                narrowed = And(kind, Join(_back((step,)), form))
+                narrowed = And(kind, Join(reverse_path((step,)), form))
                 if ends & self._members(form).keys() and 0 < len(self._members(narrowed)) < size:
                     yield narrowed
 
@@ -436,9 +372,6 @@ class Enumerator:
                         )
                         yield And(kind, both) if kind is not None and self._members(And(kind, both)) else both
 
-    def _meet(self, first: SetForm, second: SetForm) -> bool:
-        return bool(self._members(first).keys() & self._members(second).keys())
-
     def _minus(self, bases: Sequence[SetForm], sets: Sequence[SetForm]) -> Iterator[SetForm]:
         """Negations: members of a set without a given relation to a mentioned entity, or without the relation at
         all."""
@@ -462,33 +395,6 @@ class Enumerator:
             for filtered in self._filters(base):
                 if not (isinstance(filtered, Filter) and filtered.values == (NO,)):
                     yield Minus(base, filtered)
-
-    def _lacking(self, base: SetForm) -> Iterator[Minus]:
-        """Members of a set without a relation that other members have."""
-        for step, having in self._having(base).items():
-            if 0 < having < len(self._members(base)):
-                yield Minus(base, Join(_back((step,)), Join((step,), base)))
-
-    def _hops(self, base: SetForm) -> dict[Hop, Edges]:
-        """The facts of a set's members by hop; none if they are too many."""
-        most = MAX_FETCHED if self.facts.graph.is_remote else MAX_COMPARED
-        return hops_of(self.facts, base) if 0 < len(self._members(base)) <= most else {}
-
-    def _having(self, base: SetForm) -> dict[Hop, int]:
-        """Number of members of a set that have each relation."""
-        if base not in self._counts:
-            self._counts[base] = {
-                step: len(np.unique(edges.head if step.forward else edges.tail))
-                for step, edges in self._hops(base).items()
-                if not self.facts.is_type(step.relation)
-            }
-        return self._counts[base]
-
-    def _repeated(self, base: SetForm) -> list[Hop]:
-        """Relations with several facts for some member; counting those of any other would give at most 1."""
-        return [
-            step for step, having in self._having(base).items() if len(self._hops(base)[step].head) > having
-        ]
 
     # ---- computed values
 
@@ -626,67 +532,12 @@ class Enumerator:
     def _signs_asked(self, unit: str, path: Path, base: SetForm) -> list[Comparator]:
         return [">" if largest else "<" for largest in self._ends_asked(unit, path, base)]
 
-    def scales(self, base: SetForm) -> dict[tuple[Path, str], int]:
-        """Paths from members of a set to values, each with the unit of the values and the number of members that have a
-        value."""
-        if base not in self._scales:
-            self._scales[base] = self._scaled(base)
-        return self._scales[base]
-
-    def _scaled(self, base: SetForm) -> dict[tuple[Path, str], int]:
-        facts, few = self.facts, len(self._members(base)) <= FEW
-        having: dict[tuple[Path, str], set[int]] = defaultdict(set)
-        things: dict[Hop, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
-        for step, edges in self._hops(base).items():
-            if not step.forward:
-                if few and not facts.is_type(step.relation):
-                    self._see_nodes(things[step], edges)
-                continue
-            ends, inverse = np.unique(edges.tail, return_inverse=True)
-            facts.name_all(ends.tolist())
-            values = [facts.value(end, step.relation) for end in ends.tolist()]
-            units = [None if value is None else same_unit(value.unit) for value in values]
-            for unit in dict.fromkeys(units):
-                rows = np.array([other == unit for other in units])[inverse]
-                if unit is not None:
-                    having[(step,), unit] = set(edges.head[rows].tolist())
-                elif few and not facts.is_type(step.relation):
-                    for entity, end in zip(edges.head[rows].tolist(), edges.tail[rows].tolist(), strict=True):
-                        things[step][end].append(entity)
-        middles = {end for leading in things.values() for end in leading}
-        for second, edges in facts.hops(middles, MAX_ONWARD).items():
-            facts.name_all(edges.tail.tolist() if second.forward else ())
-            for middle, last in zip(edges.head.tolist(), edges.tail.tolist(), strict=True):
-                value = facts.value(last, second.relation) if second.forward else None
-                for step, leading in things.items():
-                    own = {entity for entity in leading.get(middle, ()) if entity != last}
-                    if own and value is not None:
-                        having[(step, second), same_unit(value.unit)] |= own
-        relations = facts.graph.relations
-        ordered = sorted(
-            having.items(),
-            key=lambda item: (
-                len(item[0][0]),
-                -len(item[1]),
-                [relations[s.relation].label.casefold() for s in item[0][0]],
-            ),
-        )
-        # short paths that most members have are most likely to be asked about
-        return {key: len(entities) for key, entities in ordered[:MAX_SCALES]}
-
-    def _see_nodes(self, leading: dict[int, list[int]], edges: Edges) -> None:
-        """Collect nameless nodes that point to members of a set, such as the events a thing took part in."""
-        if any(map(self.facts.is_nameless, edges.head[:MAX_NODES].tolist())):
-            for node, entity in zip(edges.head.tolist(), edges.tail.tolist(), strict=True):
-                if self.facts.is_nameless(node):
-                    leading[node].append(entity)
-
     def _filters(self, base: SetForm) -> Iterator[SetForm]:
         """Filters: members whose value satisfies a comparison with a value in the question, or is true or false."""
-        if any(map(self.facts.is_value, entities(base))):  # the set is already restricted by a value
+        if any(map(self.facts.is_value, entities_in(base))):  # the set is already restricted by a value
             return
         yield from self._truth_filters(base)
-        met = {value for part in parts(base) if isinstance(part, Filter) for value in part.values}
+        met = {value for part in subforms(base) if isinstance(part, Filter) for value in part.values}
         counts = [n for n in self.asked.compared if n.isdecimal() and len(n) < 4 and n not in met]
         for step in self._repeated(base) if counts else ():
             yield from (Filter(op, (step,), (n,), base, True) for n in counts for op in self._comparators(n))
@@ -709,13 +560,6 @@ class Enumerator:
                     inner = Filter(op, path[1:], values, Class((kind,)))
                     yield And(base, Join((Hop(first.relation, not first.forward),), inner))
 
-    def _class_reached(self, step: Hop, base: SetForm) -> int | None:
-        """The class of the ends of a relation from the members of a set, if all are in one class."""
-        reached = self._members(Join((step,), base))
-        self.facts.fetch(reached, MAX_ONWARD)
-        shared = [set(self.facts.classes(end)) for end in reached]
-        return min(set.intersection(*shared), default=None) if shared else None
-
     def _narrowed(self, kind: SetForm) -> list[SetForm]:
         """The members of a class that meet one condition, if the question may have a second one: "the average length of
         the vans that have a lift", "boats over 9 m built before 1990"."""
@@ -728,17 +572,17 @@ class Enumerator:
     def _comparators(self, value: str) -> Sequence[Comparator]:
         """Comparators for a value in the question: those of the words next to it; all, if a comparative stands
         elsewhere in the question; else equality."""
-        operators, said = self.asked.operators, self.asked.compared.get(value)
-        if said and "negation" in operators:  # "not weigh more than 5 kg"
-            said = said | {_OPPOSITE[op] for op in said if op in _OPPOSITE}
-        if said:
-            return [op for op in _INEQUALITIES if op in said]
+        operators, comparators = self.asked.operators, self.asked.compared.get(value)
+        if comparators and "negation" in operators:  # "not weigh more than 5 kg"
+            comparators = comparators | {_OPPOSITE[op] for op in comparators if op in _OPPOSITE}
+        if comparators:
+            return [op for op in _INEQUALITIES if op in comparators]
         return _INEQUALITIES if operators & {"more", "less", "between"} else ("=",)
 
     def _truth_filters(self, base: SetForm) -> Iterator[Filter]:
         size = len(self._members(base))
         several = self.facts.has_truths and (size > 1 or (size == 1 and isinstance(base, And)))
-        met = {part.path[0] for part in parts(base) if isinstance(part, Filter)}
+        met = {part.path[0] for part in subforms(base) if isinstance(part, Filter)}
         for step, edges in self._hops(base).items() if several else ():
             if (
                 step.forward
@@ -808,7 +652,7 @@ class Enumerator:
             paths = dict.fromkeys((step,) for step in named)
         else:
             return
-        own = _back(form.path) if isinstance(form, Join) else getattr(form, "path", ())
+        own = reverse_path(form.path) if isinstance(form, Join) else getattr(form, "path", ())
         for path in paths:
             if path == own or self.facts.is_type(path[0].relation):
                 continue
@@ -818,18 +662,20 @@ class Enumerator:
 
     def _is_unasked(self, form: SetForm) -> bool:
         """Whether a form is a condition on a Boolean relation that the question does not name."""
-        return isinstance(form, Filter) and form.values[0] in (YES, NO) and not self._is_said(form.path[0])
+        return (
+            isinstance(form, Filter) and form.values[0] in (YES, NO) and not self._is_mentioned(form.path[0])
+        )
 
-    def _is_said(self, step: Hop) -> bool:
+    def _is_mentioned(self, step: Hop) -> bool:
         """Whether the question has a word of a relation."""
-        if step.relation not in self._said:
+        if step.relation not in self._mentioned:
             relation = self.facts.graph.relations[step.relation]
-            self._said[step.relation] = overlap(self._rest, f"{relation.label} {relation.words}") > 0
-        return self._said[step.relation]
+            self._mentioned[step.relation] = overlap(self._rest, f"{relation.label} {relation.words}") > 0
+        return self._mentioned[step.relation]
 
     def _is_named(self, step: Hop, ends: Collection[int]) -> bool:
         """Whether the question names a relation, or the class of what it leads to."""
-        if self.facts.is_type(step.relation) or self._is_said(step):
+        if self.facts.is_type(step.relation) or self._is_mentioned(step):
             return not self.facts.is_type(step.relation)
         some = list(islice(ends, MAX_NODES)) if self._named_kinds else []
         self.facts.fetch(some, MAX_ONWARD)
@@ -840,11 +686,6 @@ def _ends(step: Hop, edges: Edges) -> list[int]:
     """What the facts of a hop lead to."""
     ends: list[int] = (edges.tail if step.forward else edges.head).tolist()
     return ends
-
-
-def _back(path: Path) -> Path:
-    """A path in the other direction."""
-    return tuple(Hop(step.relation, not step.forward) for step in reversed(path))
 
 
 def _fits(text: str, unit: str, units: Collection[str]) -> bool:

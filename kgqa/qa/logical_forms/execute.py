@@ -283,7 +283,7 @@ def _chosen(base: Members, ends: Ends, chosen: NDArray[np.bool_]) -> Members:
     return kept
 
 
-def amounts(facts: GraphFacts, source: SetForm, path: Path) -> NDArray[np.float64]:
+def numbers_of(facts: GraphFacts, source: SetForm, path: Path) -> NDArray[np.float64]:
     """The number (N,) of each row of `ends_of`, all in one unit; cached.
 
     Raises:
@@ -302,8 +302,8 @@ def amounts(facts: GraphFacts, source: SetForm, path: Path) -> NDArray[np.float6
 
 def _relative(facts: GraphFacts, op: Comparator, path: Path, other: SetForm, source: SetForm) -> Members:
     """Entities with a value that compares with the value of another one, which is the only one."""
-    limits = np.unique(amounts(facts, other, path))
-    numbers, ends = amounts(facts, source, path), ends_of(facts, source, path)
+    limits = np.unique(numbers_of(facts, other, path))
+    numbers, ends = numbers_of(facts, source, path), ends_of(facts, source, path)
     first = (*ends_of(facts, other, path).end[:1].tolist(), *ends.end[:1].tolist())
     # each set has one unit, or no order
     units = {same_unit(value.unit) for end in first if (value := facts.value(end, path[-1].relation))}
@@ -325,7 +325,7 @@ def _extreme(
         counts = Counter(ends_of(facts, source, path).entity.tolist())
         numbers = np.array([counts[entity] for entity in members(facts, source)], dtype=np.float64)
     else:
-        numbers = amounts(facts, source, path)
+        numbers = numbers_of(facts, source, path)
     ordered = np.unique(numbers)
     if len(ordered) < rank:
         return {}
@@ -365,7 +365,11 @@ def first_end(facts: GraphFacts, source: SetForm, path: Path) -> int | None:
 
 
 def _aggregate(facts: GraphFacts, kind: str, path: Path, source: SetForm) -> Result | None:
-    base, ends, numbers = members(facts, source), ends_of(facts, source, path), amounts(facts, source, path)
+    base, ends, numbers = (
+        members(facts, source),
+        ends_of(facts, source, path),
+        numbers_of(facts, source, path),
+    )
     if not len(numbers):
         return None
     if kind in ("MIN", "MAX"):
@@ -387,7 +391,7 @@ def _pair(
     if len(first) != 1 or len(second) != 1:
         return None
     both = Entities((*first, *second))
-    ends, numbers = ends_of(facts, both, path), amounts(facts, both, path)
+    ends, numbers = ends_of(facts, both, path), numbers_of(facts, both, path)
     own = [np.flatnonzero(ends.entity == entity).tolist() for entity in both.ids]
     # an entity with several values, such as two prices, cannot be compared exactly
     if any(len(np.unique(numbers[rows])) != 1 for rows in own):

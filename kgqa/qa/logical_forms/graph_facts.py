@@ -309,11 +309,11 @@ class GraphFacts:
     def owners(self, entity: int) -> set[int]:
         """The neighbours that a node is named after, by its label."""
         match = self._named_after(entity)
-        said = set(match[2].casefold().split()) if match else set()
+        named = set(match[2].casefold().split()) if match else set()
         return {
             end
             for step, end, _ in self.onward(entity)
-            if said and not self.is_type(step.relation) and said <= set(self.label(end).casefold().split())
+            if named and not self.is_type(step.relation) and named <= set(self.label(end).casefold().split())
         }
 
     def _is_quantity(self, entity: int) -> bool:

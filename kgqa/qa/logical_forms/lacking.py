@@ -38,7 +38,7 @@ def lacking(
 
 def _lacking(facts: GraphFacts, thing: int) -> Iterator[tuple[str, str]]:
     """Phrases and labels of relations that other instances of an entity's classes have."""
-    said, own = Verbalizer(facts), {step for step, _, _ in facts.onward(thing)}
+    verbalizer, own = Verbalizer(facts), {step for step, _, _ in facts.onward(thing)}
     for kind in facts.classes(thing):
         try:
             hops = hops_of(facts, Class((kind,)))
@@ -48,8 +48,11 @@ def _lacking(facts: GraphFacts, thing: int) -> Iterator[tuple[str, str]]:
             if step.forward and step not in own and not facts.is_type(step.relation):
                 # verbalized for an entity that has the relation: phrases with a date differ from those with a name
                 other = Entities((int(edges.head[0]),))
-                relation, phrase = facts.graph.relations[step.relation], said.phrase(Join((step,), other))
+                relation, phrase = (
+                    facts.graph.relations[step.relation],
+                    verbalizer.phrase(Join((step,), other)),
+                )
                 yield (
-                    phrase.replace(said.noun(other), said.noun(Entities((thing,)))),
+                    phrase.replace(verbalizer.noun(other), verbalizer.noun(Entities((thing,)))),
                     relation.label or relation.words,
                 )

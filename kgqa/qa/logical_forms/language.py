@@ -157,25 +157,25 @@ class Difference(Form):
     right: SetForm
 
 
-def parts(form: Form) -> Iterator[Form]:
+def subforms(form: Form) -> Iterator[Form]:
     """A form and all forms inside it, the outermost first."""
     yield form
     names: tuple[str, ...] = form.__slots__
     for name in names:
         inner = getattr(form, name)
         if isinstance(inner, Form):
-            yield from parts(inner)
+            yield from subforms(inner)
 
 
 def paths(form: Form) -> list[Path]:
     """The paths of relations in a form, the outermost first."""
-    return [path for part in parts(form) if (path := getattr(part, "path", ()))]
+    return [path for part in subforms(form) if (path := getattr(part, "path", ()))]
 
 
-def entities(form: Form) -> list[int]:
+def entities_in(form: Form) -> list[int]:
     """The entities and classes that a form names."""
     found: list[int] = []
-    for part in parts(form):
+    for part in subforms(form):
         found += part.ids if isinstance(part, Entities | Class) else ()
     return found
 

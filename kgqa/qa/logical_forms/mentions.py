@@ -405,28 +405,28 @@ def opposed(question: str, relation: str) -> bool:
     (True, False)
     """
     table = _operators().opposites
-    asked, said = (
+    asked, labelled = (
         {table[w] for word, _, _ in words(text) for w in (word, lemma(word)) if w in table}
         for text in (question, relation)
     )
     return any(
-        group == other and place != its and (other, its) not in asked and (group, place) not in said
+        group == other and place != its and (other, its) not in asked and (group, place) not in labelled
         for group, place in asked
-        for other, its in said
+        for other, its in labelled
     )
 
 
 @lru_cache(maxsize=10_000)
-def operators_said(label: str) -> frozenset[str]:
+def operators_in(label: str) -> frozenset[str]:
     """The operators (and "rank" for an ordinal) that a relation's label expresses, so that a form needs none.
 
-    >>> sorted(operators_said("second place")), sorted(operators_said("average depth")), operators_said("owner")
+    >>> sorted(operators_in("second place")), sorted(operators_in("average depth")), operators_in("owner")
     (['extreme', 'rank'], ['average'], frozenset())
     """
     table = _operators()
-    said = {name for name, pattern in table.words.items() if pattern.search(label)} - {"count", "truth"}
-    ordinal = "second" in said or not table.ranks.keys().isdisjoint(label.lower().split())
-    return frozenset(said | {"extreme", "rank"} if ordinal else said)
+    expressed = {name for name, pattern in table.words.items() if pattern.search(label)} - {"count", "truth"}
+    ordinal = "second" in expressed or not table.ranks.keys().isdisjoint(label.lower().split())
+    return frozenset(expressed | {"extreme", "rank"} if ordinal else expressed)
 
 
 @lru_cache(maxsize=1000)

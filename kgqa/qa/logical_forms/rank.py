@@ -37,9 +37,9 @@ from kgqa.qa.logical_forms.language import (
     Minus,
     Relative,
     SetForm,
-    entities,
-    parts,
+    entities_in,
     paths,
+    subforms,
 )
 from kgqa.qa.logical_forms.mentions import (
     QuestionMentions,
@@ -47,7 +47,7 @@ from kgqa.qa.logical_forms.mentions import (
     attributes_asked,
     class_asked,
     counted_nouns,
-    operators_said,
+    operators_in,
     opposed,
     rest_of,
 )
@@ -199,7 +199,9 @@ def _used(facts: GraphFacts, form: Form) -> list[int]:
 
 def _aspects(facts: GraphFacts, form: Form) -> list[int]:
     """The events and measurements of a form that are named after another entity."""
-    return [part.ids[0] for part in parts(form) if isinstance(part, Entities) and facts.aspect(part.ids[0])]
+    return [
+        part.ids[0] for part in subforms(form) if isinstance(part, Entities) and facts.aspect(part.ids[0])
+    ]
 
 
 def _relations(form: Form) -> list[int]:
@@ -208,7 +210,7 @@ def _relations(form: Form) -> list[int]:
 
 def _score(facts: GraphFacts, form: Form, close: dict[int, tuple[float, float]], mean: float) -> float:
     own = [sum(close[~entity]) for entity in _aspects(facts, form)]
-    for part in parts(form):
+    for part in subforms(form):
         each = [sum(close[step.relation]) for step in getattr(part, "path", ())]
         # through nameless nodes a path is one relation, called by any of its steps
         own += [max(each)] if len(each) > 1 and _is_one_relation(facts, part) else each
@@ -218,12 +220,12 @@ def _score(facts: GraphFacts, form: Form, close: dict[int, tuple[float, float]],
 
 def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
     """Cost of what a form leaves out of a question or adds to it; 0 if it asks for exactly the same."""
-    inside, rest = list(parts(form)), rest_of(asked)
+    inside, rest = list(subforms(form)), rest_of(asked)
     types = {type(part) for part in inside}
-    named = set(entities(form))
+    named = set(entities_in(form))
     counted = (class_counted(facts, p) for p in inside if isinstance(p, Extreme | Filter) and p.counted)
     named.update(kind for kind in counted if kind is not None)
-    named.update(owner for e in entities(form) if facts.aspect(e) for owner in facts.owners(e))
+    named.update(owner for e in entities_in(form) if facts.aspect(e) for owner in facts.owners(e))
     cost = 0.0
     values = {value for part in inside if isinstance(part, Filter) for value in part.values}
     for mention in asked.mentions:
@@ -233,9 +235,9 @@ def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
             cost += _MISSED * (
                 0.3 if literal else _CLASS if all(map(facts.is_class, mention.entities)) else 1.0
             )
-    said = set().union(*(operators_said(facts.graph.relations[r].label) for r in _relations(form)))
-    rank = 1 if "rank" in said else asked.rank
-    if asked.values and not values and not types & {Extreme} and "rank" not in said:
+    expressed = set().union(*(operators_in(facts.graph.relations[r].label) for r in _relations(form)))
+    rank = 1 if "rank" in expressed else asked.rank
+    if asked.values and not values and not types & {Extreme} and "rank" not in expressed:
         # a number may belong to a name; a date or a unit says more
         cost += _MISSED * (0.6 if all(map(str.isdecimal, asked.values)) else 2.0)
     implied = {p.source.source for p in inside if isinstance(p, Join) and isinstance(p.source, Filter)}
@@ -247,7 +249,7 @@ def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
     number = isinstance(form, Join) and form.path[-1].forward and facts.is_count(form.path[-1].relation)
     without = any(isinstance(part, Filter) and part.values == (NO,) for part in inside)
     for operator in asked.operators - ({"count"} if number else set()) - ({"negation"} if without else set()):
-        if operator in _MET_BY and not types & _MET_BY[operator] and operator not in said:
+        if operator in _MET_BY and not types & _MET_BY[operator] and operator not in expressed:
             cost += _MISSED * _WEIGHTS.get(operator, 1.0)
     for part in inside:
         if type(part) in _ASKED_BY and asked.operators.isdisjoint(_ASKED_BY[type(part)]):
@@ -313,11 +315,13 @@ def _is_one_relation(facts: GraphFacts, form: Form) -> bool:
 def _implied(facts: GraphFacts, asked: QuestionMentions, form: Form, result: Result) -> float:
     """Refund of the cost of leaving out a class that is implied: its instances include the whole result, all
     of an inner set, or a mentioned entity ("games" if all results are games, "the island Brae")."""
-    named, worth = set(entities(form)), 0.0
+    named, worth = set(entities_in(form)), 0.0
     for mention in asked.mentions:
         if named.isdisjoint(mention.entities) and all(map(facts.is_class, mention.entities)):
             inner = (
-                _members(facts, part) for part in parts(form) if isinstance(part, Join) and part is not form
+                _members(facts, part)
+                for part in subforms(form)
+                if isinstance(part, Join) and part is not form
             )
             sets = chain([result.members], ([entity] for entity in named), inner)
             worth += _MISSED * _CLASS * any(_all_are(facts, some, mention.entities) for some in sets)

@@ -19,12 +19,12 @@ from kgqa.graph.sparql import SparqlGraph
 from kgqa.language.values import same_unit
 from kgqa.qa.logical_forms.execute import (
     Result,
-    amounts,
     compared_value,
     ends_of,
     first_end,
     iso_of,
     members,
+    numbers_of,
     with_unit_of,
 )
 from kgqa.qa.logical_forms.graph_facts import GraphFacts, TooManyFacts
@@ -245,7 +245,7 @@ class _Query:
     def _order(self, source: SetForm, path: Path) -> tuple[str, bool]:
         """How SPARQL orders the values that a path leads to from a set: a format for the variable, and whether
         it is a number."""
-        amounts(self.facts, source, path)  # raises where there is no order
+        numbers_of(self.facts, source, path)  # raises where there is no order
         return self._number(ends_of(self.facts, source, path).end.tolist(), path)
 
     def _number(self, ends: Sequence[int], path: Path) -> tuple[str, bool]:

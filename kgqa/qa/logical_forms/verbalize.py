@@ -233,8 +233,8 @@ class Verbalizer:
             word, middle = self._wording(step), n < len(path) - 1
             if path[n + 1 : n + 2] == (step,) or (n and not middle and self._is_whole(path, source)):
                 continue  # neither "the member of the member" nor "the value of the height"
-            if said := self._of_class(step, word, noun_phrase):
-                noun_phrase = said
+            if of_class := self._of_class(step, word, noun_phrase):
+                noun_phrase = of_class
                 continue
             if is_event and step.forward and _TIME.fullmatch(word.noun):
                 dated = True
@@ -437,10 +437,10 @@ class Verbalizer:
     def property(self, path: Path, source: SetForm | None = None) -> str:
         """A path of relations to a value: "top speed", "height of the driver", "height" of a quantity, "number of
         pages", "date of the firing" where firings lead to the members of the set."""
-        said = [step for step in path if not _VALUE.fullmatch(self._relation(step))] or path
-        number = "number of " if wording_of(self._relation(said[-1])).is_number else ""
+        steps = [step for step in path if not _VALUE.fullmatch(self._relation(step))] or path
+        number = "number of " if wording_of(self._relation(steps[-1])).is_number else ""
         node = "" if source is None or path[0].forward else self._node(path[:1], source)
-        named = [node if node and step == path[0] else self._relation(step) for step in said]
+        named = [node if node and step == path[0] else self._relation(step) for step in steps]
         return number + " of the ".join(reversed(named))
 
     # ---- words

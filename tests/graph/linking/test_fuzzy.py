@@ -8,7 +8,7 @@ import pytest
 from kgqa.graph.linking.fuzzy import NearLabels, TimedLinker, fuzzy_linker, letter_vectors
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.load import open_graph
-from kgqa.graph.retrieval.subgraph import retrieve
+from kgqa.graph.retrieval.subgraph import retrieve_subgraphs
 from kgqa.graph.storage.store import GraphStore
 from kgqa.types import Question, Triple
 
@@ -57,7 +57,7 @@ def test_a_graph_too_large_or_without_a_count_has_no_near_labels(store, toy):
 
 def test_a_slip_is_retrieved_with_less_weight_than_a_match(store):
     linker = Linker(store, nearest=NearLabels(store))
-    subgraph = retrieve(Question("the umbrela and the hammer"), store, linker)[0]
+    subgraph = retrieve_subgraphs(Question("the umbrela and the hammer"), store, linker)[0]
     score = dict(zip(subgraph.labels, subgraph.scores.tolist(), strict=True))
     assert 0.5 < score["umbrella"] < score["hammer"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kgqa.graph.linking.linker import Linker
-from kgqa.graph.retrieval.subgraph import retrieve
+from kgqa.graph.retrieval.subgraph import retrieve_subgraphs
 from kgqa.graph.storage.store import GraphStore
 from kgqa.types import Label, Question, Triple
 
@@ -32,7 +32,7 @@ def graph() -> GraphStore:
     ],
 )
 def test_other_names(graph: GraphStore, question: str, facts: set[tuple[str, str]]) -> None:
-    (subgraph,) = retrieve(Question(question), graph, Linker(graph))
+    (subgraph,) = retrieve_subgraphs(Question(question), graph, Linker(graph))
     found = {
         (subgraph.relations[r].words, subgraph.labels[t])
         for h, r, t in subgraph.edges

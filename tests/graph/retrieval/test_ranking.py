@@ -19,7 +19,7 @@ from kgqa.graph.retrieval.ranking import (
     vague_relations,
     weights_for,
 )
-from kgqa.graph.retrieval.subgraph import retrieve
+from kgqa.graph.retrieval.subgraph import retrieve_subgraphs
 from kgqa.graph.storage.store import GraphStore
 from kgqa.graph.storage.writer import write_store
 from kgqa.types import Label, Question, Relation, Triple
@@ -222,5 +222,5 @@ def test_what_is_of_the_kind_asked_for_is_retrieved_first(tmp_path) -> None:  # 
     assert reported.tolist() == [2, -1]
     linker = Linker(graph)
     for question, first in (("Where is the bread?", "kitchen"), ("Who has the bread?", "cook")):
-        (subgraph,) = retrieve(Question(question), graph, linker, max_nodes=4)
+        (subgraph,) = retrieve_subgraphs(Question(question), graph, linker, max_nodes=4)
         assert first in subgraph.labels

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kgqa.graph.linking.linker import Linker
-from kgqa.graph.retrieval.subgraph import retrieve, word_overlap
+from kgqa.graph.retrieval.subgraph import retrieve_subgraphs, word_overlap
 from kgqa.graph.storage.store import GraphStore
 from kgqa.types import InputError, Label, NodeRole, Passage, Question, Relation, Triple
 
@@ -14,7 +14,7 @@ ASK = "What did I dig with?"
 
 
 def one(toy, question: Question, **options):
-    (subgraph,) = retrieve(question, toy, Linker(toy), **options)
+    (subgraph,) = retrieve_subgraphs(question, toy, Linker(toy), **options)
     return subgraph
 
 
@@ -41,7 +41,7 @@ def test_nodes_are_ranked_by_part_then_score(toy):
 
 def test_links_align_text_and_nodes(toy):
     question = Question("What did the person dig with?", ("an excavator",), HOUSE)
-    (subgraph,) = retrieve(question, toy, Linker(toy))
+    (subgraph,) = retrieve_subgraphs(question, toy, Linker(toy))
     texts = {
         NodeRole.QUESTION: question.text,
         NodeRole.PASSAGE: HOUSE.text,
@@ -57,7 +57,7 @@ def test_links_align_text_and_nodes(toy):
 
 
 def test_a_concept_of_two_parts_takes_the_strongest_role_and_keeps_its_links(toy):
-    (subgraph,) = retrieve(Question("Who digs?", ("dig",), Passage("I dug.")), toy, Linker(toy))
+    (subgraph,) = retrieve_subgraphs(Question("Who digs?", ("dig",), Passage("I dug.")), toy, Linker(toy))
     node = subgraph.labels.index("dig")
     assert subgraph.roles[node] == NodeRole.CHOICE
     assert {link.part for link in subgraph.links if link.node == node} == {
@@ -85,7 +85,9 @@ def test_facts_are_all_facts_among_the_nodes(toy):
 
 
 def test_one_subgraph_a_choice_and_few_questions_to_the_graph(toy):
-    subgraphs = retrieve(Question(ASK, ("a trowel", "an excavator", "zzz", ""), HOUSE), toy, Linker(toy))
+    subgraphs = retrieve_subgraphs(
+        Question(ASK, ("a trowel", "an excavator", "zzz", ""), HOUSE), toy, Linker(toy)
+    )
     assert len(subgraphs) == 4
     assert (
         toy.asked.count("find") == 1 and toy.asked.count("neighbours") <= 3 and toy.asked.count("labels") == 1
@@ -98,7 +100,7 @@ def test_one_subgraph_a_choice_and_few_questions_to_the_graph(toy):
 
 @pytest.mark.parametrize("max_nodes", [1, 2, 5, 12])
 def test_the_cut_holds(toy, max_nodes):
-    for subgraph in retrieve(
+    for subgraph in retrieve_subgraphs(
         Question(ASK, ("a trowel", "an excavator"), HOUSE), toy, Linker(toy), max_nodes=max_nodes
     ):
         assert len(subgraph.nodes) <= max_nodes
@@ -111,7 +113,7 @@ def test_a_long_passage_leaves_room_for_the_answer(graph_of):
     facts = [(f"thing{i}", "IsA", "object") for i in range(40)] + [("dig", "HasInstrument", "spade")]
     passage = Passage(" and ".join(f"thing{i}" for i in range(40)))
     graph = graph_of(facts)
-    (subgraph,) = retrieve(
+    (subgraph,) = retrieve_subgraphs(
         Question("What do I dig with?", passage=passage), graph, Linker(graph), max_nodes=20
     )
     assert "spade" in subgraph.labels and "dig" in subgraph.labels
@@ -126,7 +128,9 @@ def test_it_is_deterministic(toy):
     def output():
         return [
             (s.nodes, s.scores.tolist(), s.edges.tolist(), s.links)
-            for s in retrieve(Question(ASK, ("a trowel", "spade"), HOUSE), toy, Linker(toy), max_nodes=9)
+            for s in retrieve_subgraphs(
+                Question(ASK, ("a trowel", "spade"), HOUSE), toy, Linker(toy), max_nodes=9
+            )
         ]
 
     assert output() == output()
@@ -143,7 +147,7 @@ def test_relevance_is_heard(toy):
 
 def test_a_bad_bound_is_said_in_one_line(toy):
     with pytest.raises(InputError, match="max_nodes=0") as error:
-        retrieve(Question(ASK), toy, Linker(toy), max_nodes=0)
+        retrieve_subgraphs(Question(ASK), toy, Linker(toy), max_nodes=0)
     assert "\n" not in str(error.value)
 
 
@@ -173,7 +177,7 @@ def crowd() -> GraphStore:
 def test_two_facts_from_a_name() -> None:
     graph = crowd()
     question = Question("What is the sigil of the house where Lady Senna may live?")
-    (subgraph,) = retrieve(question, graph, Linker(graph), max_nodes=40)
+    (subgraph,) = retrieve_subgraphs(question, graph, Linker(graph), max_nodes=40)
     assert {"Lady Senna", "House Brine", "silver herring"} <= set(subgraph.labels)
     assert len(subgraph.nodes) <= 40
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kgqa.qa.logical_forms.language import Form, parse, parts, paths, show
+from kgqa.qa.logical_forms.language import Form, parse, paths, show, subforms
 from kgqa.types import InputError
 
 FORMS = (
@@ -72,5 +72,5 @@ def test_what_is_no_form_is_refused(text: str) -> None:
 def test_parts_and_paths() -> None:
     names = Names()
     form = names.parse('(COUNT (FILTER > released "2015" (JOIN director "Ilse")))')
-    assert [type(part).__name__ for part in parts(form)] == ["Count", "Filter", "Join", "Entities"]
+    assert [type(part).__name__ for part in subforms(form)] == ["Count", "Filter", "Join", "Entities"]
     assert [names.known[path[0].relation] for path in paths(form)] == ["released", "director"]
