@@ -29,8 +29,8 @@ CSS = """
 
 def is_narrow(key: str, guess: bool = False) -> bool:
     """Whether the picture with this key is narrow; a guess until the browser reports that it is wrong."""
-    told = getattr(st.session_state.get(f"explorer-{key}"), "narrow", None)
-    return guess if told is None else bool(told)
+    narrow = getattr(st.session_state.get(f"explorer-{key}"), "narrow", None)
+    return guess if narrow is None else bool(narrow)
 
 
 def drawn(dot: str, alt: str, key: str, narrow: bool, hint: str = "zoom_hint") -> str:

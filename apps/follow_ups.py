@@ -33,8 +33,8 @@ def follow_ups(answer: Answer, wording: QuestionWording, count: int = COUNT) -> 
         return []
     graph = answer.evidence.subgraph
     distractors = [graph.nodes.index(c.concept) for c in answer.candidates if c.concept in graph.nodes]
-    told = {step for path in answer.evidence.paths for step in path.steps}
-    on_path = sorted({int(graph.edges[step, side]) for step in told for side in (0, 2)})
+    shown = {step for path in answer.evidence.paths for step in path.steps}
+    on_path = sorted({int(graph.edges[step, side]) for step in shown for side in (0, 2)})
     named = [*sorted(answer_nodes(answer)), *distractors]
     order = on_path if answer.text in (YES, NO) else list(dict.fromkeys(named))
     of_many = [RelationType.QUALITY in relation_types(relation) for relation in graph.relations]
@@ -44,7 +44,7 @@ def follow_ups(answer: Answer, wording: QuestionWording, count: int = COUNT) -> 
     for _, row in sorted(rows):
         head, number, tail = graph.edges[row].tolist()
         relation, name, label = graph.relations[number], graph.nodes[tail], graph.labels[tail]
-        if row in told or (head, number) in found or is_type_relation(relation) or is_vague(relation):
+        if row in shown or (head, number) in found or is_type_relation(relation) or is_vague(relation):
             continue
         if of_many[number] or head in adjectives:
             continue

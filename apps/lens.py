@@ -42,11 +42,11 @@ def _opened(folder: Path, architecture: Any, **more: Any) -> tuple[Any, Any]:
     from tokenizers import Tokenizer
 
     try:
-        model, told = load_pretrained(architecture, folder, output_loading_info=True, **more)
+        model, report = load_pretrained(architecture, folder, output_loading_info=True, **more)
         tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     except Exception as error:  # tokenizers raises plain Exception
         raise InputError(f"{folder.name}: cannot be read ({str(error).splitlines()[0]})") from None
-    if told["missing_keys"]:
+    if report["missing_keys"]:
         raise InputError(f"{folder.name}: the encoder was saved without the head of its pretraining")
     return model.float().eval(), tokenizer
 

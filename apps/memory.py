@@ -16,7 +16,7 @@ MAX_PASSAGE = 20_000
 """Maximum characters of a passage that is kept in the browser."""
 FIELDS = ("passage", "question", "choices", "graph", "answer", "perhaps", "confidence")
 ASKED = FIELDS[:4]
-"""The fields by which questions are told apart."""
+"""The fields by which questions are distinguished."""
 
 HistoryEntry = dict[str, str]
 
@@ -60,7 +60,7 @@ def understood(stored: object) -> list[HistoryEntry]:
 
 
 def component(on_walk: Any, on_went: Any, language: str, graph: str, skip: str) -> None:
-    """The component in the browser. `on_walk` is called after an arrow key (`step()` tells the direction), `on_went`
+    """The component in the browser. `on_walk` is called after an arrow key (`step()` is the direction), `on_went`
     after Back or Forward; `graph` is the token of the visitor's graph, `skip` the text of the link to the question."""
     memory = st.components.v2.component("kgqa_memory", js=SCRIPT.read_text(encoding="utf-8"))
     kept = [entry for entry in history() if len(entry["passage"]) <= MAX_PASSAGE]

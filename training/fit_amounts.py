@@ -352,8 +352,8 @@ def _is_said(raw: dict[str, Any]) -> bool:
     """Whether a row's passage says its answer, or nothing does."""
     passage = str(raw.get("passage") or "")
     answers = [answer for answer in raw.get("answers") or () if isinstance(answer, str)]
-    told = not answers or any(answer.lower() in passage.lower() for answer in answers)
-    return bool(passage) and told and "choices" not in raw
+    stated = not answers or any(answer.lower() in passage.lower() for answer in answers)
+    return bool(passage) and stated and "choices" not in raw
 
 
 def _drawn(questions: Sequence[Question], reader: LoadedReader, most: int, rng: random.Random) -> list[Row]:

@@ -1,4 +1,4 @@
-"""Questions to which the gate and the confidences of kgqa-multi are fitted: `python training/multi_calibration.py OUT`.
+"""Questions to which answer types and confidences of kgqa-multi are fitted: `python training/multi_calibration.py OUT`.
 
 None is trained on: `everyday_calibration` (English), 400 questions in German, French, Spanish, Japanese and Korean,
 Korean ones made of the everyday graph's facts with another seed than the training's, and KoBEST's validation part, as

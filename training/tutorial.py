@@ -51,7 +51,7 @@ GRAPH = """
 :reamer :servesTo :widenThePegHole .          :widenThePegHole :takesPlaceIn :violinShop .
 """
 
-# 2. The questions. A passage tells of a deed; the fact that answers stands in the graph alone.
+# 2. The questions. A passage is about a deed; the fact that answers stands in the graph alone.
 PASSAGES = [
     "{who} wanted to {deed}.",
     "It was time to {deed}, so {who} began.",
@@ -146,7 +146,7 @@ def main(folder: Path, max_steps: int = 80) -> tuple[int, int]:
         answer = answerer.answer(Question(row["question"], passage=Passage(row["passage"])))
         right += answer.text in row["answers"]
         print(f"{row['passage']} {row['question']}\n  {shown(answer)}")
-    print(f"{right} of {len(asked)} right, about deeds that no training question told of")
+    print(f"{right} of {len(asked)} right, about deeds of no training question")
     return right, len(asked)
 
 

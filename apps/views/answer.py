@@ -46,8 +46,8 @@ def headline(answer: Answer, before: Answer | None = None) -> None:
         notes = [meter(answer.confidence, colour_of(answer.confidence), certainty(answer))]
     was = ""
     if before is not None:
-        told = f"{escaped(shown_answer(before))} ({before.confidence:.0%})"
-        was = f'<div class="before-after" style="{QUIET};font-size:1.3rem"><s>{told}</s> →</div>'
+        earlier = f"{escaped(shown_answer(before))} ({before.confidence:.0%})"
+        was = f'<div class="before-after" style="{QUIET};font-size:1.3rem"><s>{earlier}</s> →</div>'
     st.html(
         '<div role="status" aria-live="polite" style="padding-left:1rem;border-left:.35rem solid '
         f'{colour_of(answer.confidence if notes else 0.0)}">'

@@ -46,7 +46,7 @@ MAX_LINK_CHARACTERS = 4_000
 SAMPLE = "beekeeping"
 FIELDS = {"p": "passage", "q": "question", "c": "choices"}
 DOING = ("retrieve", "read", "compute")
-"""Steps of which is told while they are waited for."""
+"""Steps that are shown while they are waited for."""
 FORGOTTEN = (
     "answer",
     "problem",
@@ -279,7 +279,7 @@ def ask() -> None:
 
 
 def under_a_bar(reading: Reading) -> Answer | None:
-    """An answer, found while it is told what is done; None where that was stopped."""
+    """An answer, found while the steps are shown; None where that was stopped."""
     doing, own = {step: say(f"doing_{step}") for step in DOING}, answerer()
 
     def part(job: Job[Answer]) -> Answer:

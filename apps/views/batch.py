@@ -43,7 +43,7 @@ def page() -> None:
     choose_graph()
     job: Job[list[Answer]] | None = st.session_state.get("batch_job")
     if st.button(say("answer_all"), type="primary"):
-        reading = answerer()  # facts of a Korean answer are told in Korean
+        reading = answerer()  # facts of a Korean answer are in Korean
         job = asking(rows, lambda asked: [*map(reading.shown, reading.answer_many(asked))])
         st.session_state["batch_job"] = job
         st.session_state["batch_rows"] = asked = rows

@@ -139,7 +139,7 @@ def table(rows: Sequence[TableRow], names: Sequence[str], found: Sequence[Sequen
         {say("question"): row.question.text}
         | ({say("accepted"): " | ".join(row.golds) or "-"} if row.golds is not None else {})
         | {
-            name: told.text or "-" if (told := answers[place]) else ""
+            name: answer.text or "-" if (answer := answers[place]) else ""
             for name, answers in zip(names, found, strict=True)
         }
         for place, row in enumerate(rows)

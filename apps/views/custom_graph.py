@@ -256,8 +256,8 @@ def schema(graph: GraphStore) -> None:
         say("count"): [row["count"] for row in rows],
         "IRI": [row["name"] for row in rows],
     }
-    told = {name: column for name, column in columns.items() if any(column)}
-    st.dataframe(told, hide_index=True, height=min(38 + 35 * len(rows), 300))
+    filled = {name: column for name, column in columns.items() if any(column)}
+    st.dataframe(filled, hide_index=True, height=min(38 + 35 * len(rows), 300))
 
 
 def type_in_words(row: dict[str, Any]) -> str:

@@ -348,14 +348,14 @@ def sees_whom(opened: Lens) -> None:
     """Bidirectional attention next to a GPT's causal attention, and a story that the GPT continues."""
     st.header(say("storyteller"), anchor=False, divider="gray")
     try:
-        told = text_generator(setting("KGQA_STORYTELLER") or str(MODELS / STORYTELLER))
+        storyteller = text_generator(setting("KGQA_STORYTELLER") or str(MODELS / STORYTELLER))
     except InputError:
         st.info(say("no_storyteller"))
         return
     st.caption(say("sees_note"))
     sentence = st.session_state.get("masked", "").strip()
     sentence = SENTENCE if "[MASK]" in sentence or not sentence else sentence
-    both: tuple[tuple[str, Lens | TextGenerator], ...] = (("sees_both", opened), ("sees_before", told))
+    both: tuple[tuple[str, Lens | TextGenerator], ...] = (("sees_both", opened), ("sees_before", storyteller))
     for column, (name, one) in zip(st.columns(2), both, strict=True):
         with column:
             st.markdown(f"**{say(name)}**")
@@ -369,7 +369,7 @@ def sees_whom(opened: Lens) -> None:
         pressed = st.form_submit_button(say("story_button"), type="primary")
     if pressed and text.strip():
         turn = st.session_state["story_turn"] = st.session_state.get("story_turn", 0) + 1
-        continuation = worked(say("story"), lambda _: told.generate(text, 40, heat, turn)) or ""
+        continuation = worked(say("story"), lambda _: storyteller.generate(text, 40, heat, turn)) or ""
         st.html(
             f'<p style="font-size:1.1rem;overflow-wrap:anywhere">{escaped(text)} <em>{escaped(continuation)}</em></p>'
         )

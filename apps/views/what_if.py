@@ -178,9 +178,9 @@ def adding(after: Answer) -> None:
             new = add(answerer().linker, head, relations[relation], tail)
             ends = zip((new.triple.head, new.triple.tail), (head, tail), strict=True)
             unknown = [" ".join(words.split()) for name, words in ends if name.startswith(ADDED)]
-            told = fact_sentence(head, spoken_relation(relations[relation]), tail)
+            sentence = fact_sentence(head, spoken_relation(relations[relation]), tail)
             note = f" ({say('new_concept', name=', '.join(unknown))})" if unknown else ""
-            want([*steps(), EditStep(f"{say('added')}: {told}{note}", (new,))])
+            want([*steps(), EditStep(f"{say('added')}: {sentence}{note}", (new,))])
             st.rerun()
         except InputError as error:
             complain(error)

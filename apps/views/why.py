@@ -57,10 +57,10 @@ def reason(answer: Answer) -> None:
         said = answer.text == passage[evidence.span.start : evidence.span.end]
         st.markdown(say("said_here" if said or answer.items else "decided_here"))
     elif answer.items:
-        told = [
+        shown = [
             (item.text, "; ".join(path_sentences(evidence, item.path))) for item in answer.items if item.path
         ]
-        st.html(listed(f"{text}: {facts}" for text, facts in told))
+        st.html(listed(f"{text}: {facts}" for text, facts in shown))
     elif answer.source is Source.NONE:
         st.markdown(say("no_answer_why"))
     elif evidence.query and not evidence.paths:

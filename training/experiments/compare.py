@@ -1,6 +1,6 @@
 """The table: reasoners and ablations on the same encoder, data and budget, over several seeds.
 
-It tells mean and spread over seeds, and gains with a bootstrap.
+It prints mean and spread over seeds, and gains with a bootstrap.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ def finetune(
     if result.interrupted:
         raise KeyboardInterrupt
     for path in folder.iterdir():
-        if path.name not in ("export", FILE):  # what tells that a training left it
+        if path.name not in ("export", FILE):  # a training left it
             shutil.rmtree(path) if path.is_dir() else path.unlink()
     return {**figures, "steps": float(result.steps), "minutes": result.minutes}
 

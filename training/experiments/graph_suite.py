@@ -66,7 +66,7 @@ class SuiteQuestion:
 
 @dataclass(frozen=True)
 class SuiteResult:
-    """What one system said to one question. `problem` tells why it could not be asked."""
+    """The answer of one system to one question. `problem` is why it could not be asked."""
 
     system: str
     graph: str
