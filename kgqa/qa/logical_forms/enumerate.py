@@ -36,6 +36,7 @@ from kgqa.qa.logical_forms.language import (
     Relative,
     SetForm,
     entities_in,
+    reverse_path,
     subforms,
 )
 from kgqa.qa.logical_forms.mentions import (
@@ -47,7 +48,7 @@ from kgqa.qa.logical_forms.mentions import (
     has_more_content,
     rest_of,
 )
-from kgqa.qa.logical_forms.set_facts import MAX_NODES, SetFacts, reverse_path
+from kgqa.qa.logical_forms.set_facts import MAX_NODES, SetFacts
 from kgqa.qa.logical_forms.verbalize import Verbalizer
 from kgqa.qa.logical_forms.wording import wording_of
 from kgqa.types import NO, YES, Edges

@@ -213,7 +213,7 @@ def show(form: Form, entity: Callable[[int], str], relation: Callable[[int], str
             case Class(kinds):
                 return f"(CLASS {' '.join(quoted(entity(kind)) for kind in kinds)})"
             case Join(steps, source):
-                return f"(JOIN {path(_turned(steps))} {of(source)})"
+                return f"(JOIN {path(reverse_path(steps))} {of(source)})"
             case And(left, right) | Minus(left, right):
                 return f"({type(part).__name__.upper()} {of(left)} {of(right)})"
             case Filter(op, steps, values, source, counted):
@@ -239,7 +239,7 @@ def show(form: Form, entity: Callable[[int], str], relation: Callable[[int], str
     return of(form)
 
 
-def _turned(steps: Path) -> Path:
+def reverse_path(steps: Path) -> Path:
     """The reverse of a path. GrailQA's (JOIN r S) goes from tails in S to heads, (JOIN (R r) S) from heads."""
     return tuple(Hop(step.relation, not step.forward) for step in reversed(steps))
 
@@ -278,7 +278,7 @@ def parse(text: str, entity: Callable[[str], int], relation: Callable[[str], int
                     raise
             return tuple(Hop(relation(name)) for name in part.split("/"))
         if len(part) == 2 and part[0] == "R":
-            return _turned(path(part[1]))
+            return reverse_path(path(part[1]))
         if len(part) > 1 and part[0] == "PATH":
             return tuple(step for inner in part[1:] for step in path(inner))
         raise fail("a relation is a name, (R relation) or (PATH relation ...)")
@@ -314,7 +314,7 @@ def parse(text: str, entity: Callable[[str], int], relation: Callable[[str], int
             case ("CLASS", [_, *_]):
                 return Class(tuple(entity(str(name)) for name in rest))
             case ("JOIN", [steps, source]):
-                return Join(_turned(path(steps)), of_set(source))
+                return Join(reverse_path(path(steps)), of_set(source))
             case ("VALUES", [steps, source]):
                 return Join(path(steps), of_set(source))
             case ("AND", [left, right]):

@@ -11,7 +11,7 @@ import numpy as np
 from kgqa.language.values import same_unit
 from kgqa.qa.logical_forms.execute import hops_of, members
 from kgqa.qa.logical_forms.graph_facts import FEW, MAX_ONWARD, GraphFacts, TooManyFacts
-from kgqa.qa.logical_forms.language import Class, Hop, Join, Minus, Path, SetForm
+from kgqa.qa.logical_forms.language import Class, Hop, Join, Minus, Path, SetForm, reverse_path
 from kgqa.types import Edges
 
 MAX_COMPARED, MAX_FETCHED = 20_000, 2_000
@@ -172,8 +172,3 @@ class SetFacts:
             for node, entity in zip(edges.head.tolist(), edges.tail.tolist(), strict=True):
                 if self.facts.is_nameless(node):
                     leading[node].append(entity)
-
-
-def reverse_path(path: Path) -> Path:
-    """A path in the other direction."""
-    return tuple(Hop(step.relation, not step.forward) for step in reversed(path))
