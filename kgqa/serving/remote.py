@@ -278,7 +278,7 @@ def answer_of(question: Question, body: Mapping[str, Any], relations: Mapping[st
             _span(evidence["span"]),
             paths,
             graph,
-            attribution=evidence.get("attribution", evidence.get("influence")),  # of earlier versions,
+            attribution=evidence.get("attribution", evidence.get("influence")),  # as earlier versions call it
             query=query,
             interpretation=_reading(evidence.get("reading")),
             other_interpretations=others,

@@ -400,7 +400,7 @@ def test_a_question_ends_soon_after_its_time(model_folder: Path, tools_file: Pat
         answerer.answer(Question("\ud800?"))
 
 
-def test_influence_is_the_change_when_a_fact_is_taken_away(model_folder: Path, tools_file: Path) -> None:
+def test_attribution_is_the_change_when_a_fact_is_taken_away(model_folder: Path, tools_file: Path) -> None:
     answerer = Answerer.load(str(model_folder), str(tools_file))
     question = Question("What did I dig with?", ("trowel", "bee"), Passage("I plant flowers."))
     answer = answerer.answer(question)
@@ -411,7 +411,7 @@ def test_influence_is_the_change_when_a_fact_is_taken_away(model_folder: Path, t
     assert pytest.approx(1.0) == sum(c.score for c in answer.candidates)
 
 
-def test_no_fact_near_an_answer_has_no_influence(
+def test_no_fact_near_an_answer_has_no_attribution(
     model_folder: Path, tools_file: Path, digging: Subgraph
 ) -> None:
     answerer = Answerer.load(str(model_folder), str(tools_file))
