@@ -29,11 +29,12 @@ here gave them."""
 
 
 def fixed(module: nn.Module) -> None:
-    """Weights that follow from their names alone, whatever order they are made in."""
+    """Weights that follow from their first names alone, whatever order they are made in."""
     with torch.no_grad():
         for name, value in module.named_parameters():
             places = torch.arange(value.numel(), dtype=torch.float64)
-            drawn = torch.sin(places * 12.9898 + zlib.crc32(name.encode()) % 1000) * 43758.5453
+            first = name.replace("node_features.", "marks.")
+            drawn = torch.sin(places * 12.9898 + zlib.crc32(first.encode()) % 1000) * 43758.5453
             value.copy_((((drawn - drawn.floor()) - 0.5) * 2 / math.sqrt(value.shape[-1])).view_as(value))
 
 
