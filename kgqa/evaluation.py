@@ -323,12 +323,12 @@ def _fit(
     weights = {"graph_free_weight": share, "graph_free_choices": None}
     answerer.decision = answerer.decision.model_copy(update={**weights, "calibration": {}})
 
-    def gates(questions: Sequence[Question]) -> list[Tensor]:
+    def answer_types(questions: Sequence[Question]) -> list[Tensor]:
         states = tuple(QAState(question, tuple(answerer.retrieve(question))) for question in questions)
         graph_free = partial(answerer.decision.graph_free, answerer.graph)
         return [state.scores.answer_type for state in read(states, answerer.reader, graph_free)]
 
-    scores = torch.stack(answer_all(gates, asked))  # (Q, C)
+    scores = torch.stack(answer_all(answer_types, asked))  # (Q, C)
     fitted = fit_answer_type(scores, torch.tensor([gold_source(e) for e in asked]))
     answer_type.calibrate(*fitted)
     return fitted, [with_english_yes_no(answer) for answer in answer_all(answerer.answer_many, examples)]

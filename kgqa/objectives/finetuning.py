@@ -181,7 +181,8 @@ class Task(Objective):
         """Log-probabilities of scores, of the same shape; endings (B,) are normalized within each example."""
         if self.kind != "ending":
             return found.log_softmax(-1)
-        return softmax(found, batch.question, num_nodes=len(batch.label)).clamp(min=1e-9).log()
+        shares: Tensor = softmax(found, batch.question, num_nodes=len(batch.label))
+        return shares.clamp(min=LEAST).log()
 
     def forward(self, batch: TaskBatch) -> Loss:
         """Mean loss of the labelled examples, or words."""
