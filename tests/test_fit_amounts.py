@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 
-from kgqa.language.amounts import OPERATORS, amounts, said
+from kgqa.language.quantities import OPERATORS, find_quantities, format_quantity
 from kgqa.models.load import open_reader
 from kgqa.qa.amounts import Operation, possible, sum_of
 from kgqa.types import Passage, Question
@@ -21,11 +21,11 @@ SCRIPT = SimpleNamespace(**runpy.run_path(str(Path(__file__).parent.parent / "tr
 
 def run(text: str, steps: tuple[Operation, ...]) -> list[str]:
     """The results of steps over the quantities of a text."""
-    quantities = [amount.quantity for amount in amounts(text)]
+    quantities = [amount.quantity for amount in find_quantities(text)]
     given = len(quantities)
     for step in steps:
         quantities.append(possible(quantities)[step])
-    return [said(quantity) for quantity in quantities[given:]]
+    return [format_quantity(quantity) for quantity in quantities[given:]]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def run(text: str, steps: tuple[Operation, ...]) -> list[str]:
 def test_expressions_become_steps(
     passage: str, question: str, expression: str, answer: str, results: list[str]
 ) -> None:
-    quantities = [amount.quantity for amount in amounts(passage)]
+    quantities = [amount.quantity for amount in find_quantities(passage)]
     accepted = [answer, "68 years"]
     steps = SCRIPT.steps_for(expression, quantities, question, accepted)
     assert run(passage, steps) == results

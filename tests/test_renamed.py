@@ -13,7 +13,7 @@ from safetensors.torch import load_file, save_file
 from kgqa.cli import main
 from kgqa.data.datasets.json_lines import read_table
 from kgqa.data.datasets.load import load_dataset
-from kgqa.models.amounts import FILE, AmountHead, load_amounts, save_amounts
+from kgqa.models.arithmetic_head import FILE, ArithmeticHead, load_arithmetic_head, save_arithmetic_head
 from kgqa.models.collation.input_config import InputConfig, input_config_of
 from kgqa.models.reader import read_card
 from kgqa.qa.compute import FormCalibration
@@ -108,11 +108,11 @@ def test_old_weights_are_found() -> None:
 
 
 def test_a_head_with_old_weights_opens(tmp_path: Path) -> None:
-    head = AmountHead(8, 16)
-    save_amounts(head, tmp_path)
+    head = ArithmeticHead(8, 16)
+    save_arithmetic_head(head, tmp_path)
     stored = load_file(tmp_path / FILE)
     save_file({k.replace("answer_type.", "gate."): v for k, v in stored.items()}, tmp_path / FILE)
-    opened = load_amounts(tmp_path, 8)
+    opened = load_arithmetic_head(tmp_path, 8)
     assert opened is not None and opened.state_dict().keys() == head.state_dict().keys()
 
 

@@ -30,19 +30,19 @@ from torch.nn import functional as F
 from kgqa.data.datasets.json_lines import question_of
 from kgqa.data.datasets.load import load_dataset
 from kgqa.data.files import read_json_lines
-from kgqa.language.amounts import (
+from kgqa.language.quantities import (
     CLOCK,
     DATE,
     NUMBER,
     OPERATORS,
     TIME,
-    VERDICT,
+    YES_NO,
     Quantity,
     answer_in_words,
     computed,
 )
 from kgqa.metrics import is_right
-from kgqa.models.amounts import AmountHead, save_amounts
+from kgqa.models.arithmetic_head import ArithmeticHead, save_arithmetic_head
 from kgqa.models.load import LoadedReader, open_reader
 from kgqa.models.pretrained import CARD, write_card
 from kgqa.progress import track
@@ -324,7 +324,7 @@ def with_other_numbers(row: Row, reader: LoadedReader, rng: random.Random) -> Ro
                 break
             if was.written.denominator == 1 and result.written.denominator != 1:
                 break
-            if result.kind not in (VERDICT, CLOCK) and not result.value:
+            if result.kind not in (YES_NO, CLOCK) and not result.value:
                 break
             before.append(was)
             after.append(result)
@@ -400,11 +400,13 @@ def encoded(rows: Sequence[Row], reader: LoadedReader, path: Path, layer: int) -
 # Fitting and measuring.
 
 
-def fitted(rows: Sequence[Row], states: Sequence[Tensor], epochs: int = EPOCHS, seed: int = 0) -> AmountHead:
+def fitted(
+    rows: Sequence[Row], states: Sequence[Tensor], epochs: int = EPOCHS, seed: int = 0
+) -> ArithmeticHead:
     """A head fitted on rows."""
     torch.manual_seed(seed)
     rng = random.Random(seed)
-    head = AmountHead(states[0].shape[1]).train()
+    head = ArithmeticHead(states[0].shape[1]).train()
     optimizer = torch.optim.AdamW(head.parameters(), lr=RATE, weight_decay=DECAY)
     total = epochs * len(batches([len(own) for own in states], random.Random(0)))
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=total, pct_start=0.1)
@@ -431,7 +433,7 @@ def batches(lengths: Sequence[int], rng: random.Random) -> list[list[int]]:
     return found
 
 
-def loss_of(head: AmountHead, rows: Sequence[Row], states: Sequence[Tensor]) -> Tensor:
+def loss_of(head: ArithmeticHead, rows: Sequence[Row], states: Sequence[Tensor]) -> Tensor:
     """Mean cross-entropy () of whether to compute, and of each right step."""
     tokens = amount_tokens([row.sum for row in rows], states)
     own = head.read(tokens)
@@ -472,7 +474,7 @@ class Outcome:
         return self.chance * self.share
 
 
-def outcomes(head: AmountHead, rows: Sequence[Row], states: Sequence[Tensor]) -> list[Outcome]:
+def outcomes(head: ArithmeticHead, rows: Sequence[Row], states: Sequence[Tensor]) -> list[Outcome]:
     """What a head makes of rows."""
     found = []
     with torch.inference_mode():
@@ -573,7 +575,7 @@ def main() -> None:
     print(json.dumps({**measured(found, card_of.threshold), **card_of.model_dump()}))
     if chosen.dry_run:
         return
-    save_amounts(fitted(rows, states, chosen.epochs), chosen.reader)
+    save_arithmetic_head(fitted(rows, states, chosen.epochs), chosen.reader)
     card = json.loads((chosen.reader / CARD).read_text(encoding="utf-8"))
     card.pop("checksums", None)
     write_card(chosen.reader, {**card, "amounts": card_of.model_dump()})

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from kgqa.batch import QABatch
 from kgqa.data.corpus.tokenizer import load_tokenizer
 from kgqa.limits.cancellation import check_cancelled
-from kgqa.models.amounts import AmountHead, load_amounts
+from kgqa.models.arithmetic_head import ArithmeticHead, load_arithmetic_head
 from kgqa.models.collation.collate import Collated, Collator
 from kgqa.models.collation.input_config import InputConfig, input_config_of
 from kgqa.models.collation.rows import CandidateRow, Similarity, row_key
@@ -166,7 +166,7 @@ class LoadedReader:
         self.network, self.name, self.card, self.precision = reader.eval(), name, card or {}, precision
         self.forms: LoadedReader | None = None
         """The same reader with the adapter that ranks logical forms, if the folder has one."""
-        self.amounts: AmountHead | None = None
+        self.amounts: ArithmeticHead | None = None
         """The arithmetic head, if the folder has one."""
         longest = min(settings.max_tokens, reader.layerwise.max_tokens)
         self.settings = settings.model_copy(update={"max_tokens": longest})
@@ -329,5 +329,5 @@ def open_reader(model: str | Path, device: str | None = "auto", once: bool = Fal
     # after the reader, so that the adapter shares layers that are quantized already
     if place is not None and (adapter := load_adapter(reader, folder)) is not None:
         loaded.forms = opened(adapter.to(place))
-    loaded.amounts = load_amounts(folder, reader.layerwise.hidden_size)
+    loaded.amounts = load_arithmetic_head(folder, reader.layerwise.hidden_size)
     return loaded

@@ -13,7 +13,7 @@ import torch
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from torch import Tensor
 
-from kgqa.language.amounts import (
+from kgqa.language.quantities import (
     CLOCK,
     DATE,
     MONEY,
@@ -21,16 +21,16 @@ from kgqa.language.amounts import (
     OPERATORS,
     PERCENT,
     TIME,
-    VERDICT,
     YEAR,
+    YES_NO,
     Amount,
     Quantity,
-    amounts,
     answer_in_words,
     computed,
-    said,
+    find_quantities,
+    format_quantity,
 )
-from kgqa.models.amounts import KINDS, AmountHead, AmountTokens
+from kgqa.models.arithmetic_head import KINDS, ArithmeticHead, QuantityTokens
 from kgqa.models.load import LoadedReader
 from kgqa.qa.state import ComputedAnswer, QAStates
 from kgqa.types import Candidate, Evidence, InputError, Interpretation, Question, Source, Span, first_line
@@ -38,7 +38,7 @@ from kgqa.types import Candidate, Evidence, InputError, Interpretation, Question
 _KINDS = {
     kind: n
     for n, kind in enumerate(
-        (NUMBER, CLOCK, TIME, DATE, YEAR, MONEY, PERCENT, VERDICT, "length", "mass", "volume"), 1
+        (NUMBER, CLOCK, TIME, DATE, YEAR, MONEY, PERCENT, YES_NO, "length", "mass", "volume"), 1
     )
 }
 MAX_QUANTITIES = 14
@@ -125,10 +125,10 @@ def sum_of(question: Question, reader: LoadedReader) -> Sum | None:
     A passage that does not fit one row is left to the reader.
     """
     passage = question.passage_text
-    told = amounts(passage) if passage else []
+    told = find_quantities(passage) if passage else []
     if question.choices or not told:
         return None
-    asked = amounts(question.text)
+    asked = find_quantities(question.text)
     if not 2 <= len(told) + len(asked) <= MAX_QUANTITIES:
         return None
     collator = reader.collator
@@ -153,10 +153,10 @@ def quantity_kind(quantity: Quantity) -> int:
     return _KINDS.get(quantity.kind, KINDS - 1)
 
 
-def amount_tokens(sums: Sequence[Sum], states: Sequence[Tensor]) -> AmountTokens:
+def amount_tokens(sums: Sequence[Sum], states: Sequence[Tensor]) -> QuantityTokens:
     """A batch of arithmetic questions with the encoder's states (T, H) of each."""
     width = max(map(len, states))
-    batch = AmountTokens(
+    batch = QuantityTokens(
         states[0].new_zeros(len(sums), width, states[0].shape[1]),
         torch.zeros(len(sums), width, dtype=torch.bool),
         torch.zeros(len(sums), width, dtype=torch.long),
@@ -214,7 +214,7 @@ def options_of(found: Mapping[Operation, Quantity]) -> Options:
     )
 
 
-def scores_of(head: AmountHead, pairs: Tensor, options: Options) -> Tensor:
+def scores_of(head: ArithmeticHead, pairs: Tensor, options: Options) -> Tensor:
     """Scores (O, 2) of the next operations, as an intermediate step and as the last, from states (P, size) of their
     pairs."""
     scores = head.operations(pairs)[options.place, options.operator]
@@ -222,7 +222,7 @@ def scores_of(head: AmountHead, pairs: Tensor, options: Options) -> Tensor:
 
 
 def expressions(
-    head: AmountHead, quantities: tuple[Quantity, ...], states: Tensor, text: Tensor
+    head: ArithmeticHead, quantities: tuple[Quantity, ...], states: Tensor, text: Tensor
 ) -> list[Expression]:
     """The most probable expressions by beam search, best first; `states` (n, size) are those of the quantities, `text`
     (size,) that of question and passage."""
@@ -288,7 +288,7 @@ def formula(expression: Expression) -> str:
     def written(n: int) -> tuple[str, int]:
         quantity = expression.quantities[n]
         if n < given:
-            return said(quantity, with_unit and quantity.kind != NUMBER), 3
+            return format_quantity(quantity, with_unit and quantity.kind != NUMBER), 3
         first, second, number = expression.steps[n - given]
         operator = OPERATORS[number]
         if operator.startswith("r"):
@@ -327,7 +327,7 @@ def _answers(
     questions: Sequence[Question],
     sums: Sequence[Sum],
     reader: LoadedReader,
-    head: AmountHead,
+    head: ArithmeticHead,
     calibration: AmountCalibration,
 ) -> Iterator[ComputedAnswer | None]:
     """The computed answer of each question; None if it does not have to be computed."""

@@ -19,7 +19,8 @@ from typing import NamedTuple
 
 from kgqa.graph.linking.label_keys import MONTHS
 from kgqa.graph.linking.normalize import lemma
-from kgqa.language.amounts import (
+from kgqa.language.overlap import content
+from kgqa.language.quantities import (
     CLOCK,
     DATE,
     HOUR,
@@ -28,11 +29,10 @@ from kgqa.language.amounts import (
     NUMBER,
     Amount,
     Quantity,
-    amounts,
     computed,
-    said,
+    find_quantities,
+    format_quantity,
 )
-from kgqa.language.overlap import content
 from kgqa.qa.state import ComputedAnswer, QAState, QAStates
 from kgqa.types import NO, YES, Candidate, Evidence, Interpretation, Source, Span
 
@@ -239,7 +239,7 @@ def by_values(passage: str, asked: Comparison) -> list[PartialOrder]:
         return []
     groups: dict[str, list[Amount]] = {}
     before, fits = Quantity(Fraction(0)), True
-    for start, end, quantity in amounts(passage):
+    for start, end, quantity in find_quantities(passage):
         head = passage[max(0, start - 30) : start]
         if _ABOUT.search(head) or _is_difference(passage, end):
             return []
@@ -334,7 +334,9 @@ def by_words(passage: str, asked: Comparison) -> PartialOrder | None:
     def place(start: int, end: int) -> int | None:
         """Index of the clause that names the same thing, or of a new one."""
         text = passage[start:end]
-        own = content(text) - _UNNAMED - content(" ".join(text[a.start : a.end] for a in amounts(text)))
+        own = (
+            content(text) - _UNNAMED - content(" ".join(text[a.start : a.end] for a in find_quantities(text)))
+        )
         for n, clause in enumerate(clauses if own else ()):
             told = content(passage[clause.start : clause.end])
             if own == told or (n in named and (told < own or own < told)):
@@ -461,7 +463,7 @@ def _reason(one: Clause, other: Clause) -> str:
         return ""
     first, second = one.value.quantity, other.value.quantity
     sign = "<" if first.value < second.value else ">" if first.value > second.value else "="
-    return f"{said(first)} {sign} {said(second)}"
+    return f"{format_quantity(first)} {sign} {format_quantity(second)}"
 
 
 def _results(

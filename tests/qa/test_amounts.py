@@ -10,8 +10,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from kgqa.language.amounts import MONEY, NUMBER, OPERATORS, PERCENT, Quantity, amounts
-from kgqa.models.amounts import FILE, AmountHead, load_amounts, save_amounts
+from kgqa.language.quantities import MONEY, NUMBER, OPERATORS, PERCENT, Quantity, find_quantities
+from kgqa.models.arithmetic_head import FILE, ArithmeticHead, load_arithmetic_head, save_arithmetic_head
 from kgqa.models.load import open_reader
 from kgqa.models.pretrained import CARD, write_card
 from kgqa.qa.amounts import (
@@ -34,10 +34,10 @@ PASSAGE = "A ticket costs 4 euros. Tom buys 3 of them."
 QUESTION = "How much does Tom pay?"
 
 
-def head_for(hidden_size: int, *operators: str, computes: bool = True) -> AmountHead:
+def head_for(hidden_size: int, *operators: str, computes: bool = True) -> ArithmeticHead:
     """A head that always, or never, computes, by one operator or by one after the other."""
     torch.manual_seed(0)
-    head = AmountHead(hidden_size).eval()
+    head = ArithmeticHead(hidden_size).eval()
     with torch.no_grad():
         for layer in (head.answer_type[-1], head.operation):
             layer.weight.zero_()
@@ -48,9 +48,9 @@ def head_for(hidden_size: int, *operators: str, computes: bool = True) -> Amount
     return head
 
 
-def answerer_with(folder: Path, graph: Path, head: AmountHead | None, once: bool = False) -> Answerer:
+def answerer_with(folder: Path, graph: Path, head: ArithmeticHead | None, once: bool = False) -> Answerer:
     if head is not None:
-        save_amounts(head, folder)
+        save_arithmetic_head(head, folder)
         card = json.loads((folder / CARD).read_text(encoding="utf-8"))
         write_card(folder, {**card, "amounts": {"layer": 1}})
     return Answerer.load(str(folder), graph, device="cpu", once=once)
@@ -124,24 +124,24 @@ def test_what_cannot_be_computed_is_left_to_the_reader(computing: Answerer) -> N
 
 
 def test_damaged_weights_and_cards_are_named(model_folder: Path) -> None:
-    assert load_amounts(model_folder, 16) is None
+    assert load_arithmetic_head(model_folder, 16) is None
     (model_folder / FILE).write_bytes(b"nothing")
     with pytest.raises(InputError, match=FILE):
-        load_amounts(model_folder, 16)
+        load_arithmetic_head(model_folder, 16)
     with pytest.raises(InputError, match="amounts"):
         AmountCalibration.of_card({"amounts": {"threshold": 2}})
 
 
 def test_the_head_fits_its_budget(tmp_path: Path) -> None:
-    save_amounts(AmountHead(768), tmp_path)
+    save_arithmetic_head(ArithmeticHead(768), tmp_path)
     assert (tmp_path / FILE).stat().st_size <= 2_000_000
 
 
 def quantities(text: str) -> tuple[Quantity, ...]:
-    return tuple(amount.quantity for amount in amounts(text))
+    return tuple(amount.quantity for amount in find_quantities(text))
 
 
-class AddsThenTakes(AmountHead):
+class AddsThenTakes(ArithmeticHead):
     """Adds first, and takes away last."""
 
     asked = 0

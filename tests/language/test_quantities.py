@@ -6,24 +6,24 @@ from fractions import Fraction
 
 import pytest
 
-from kgqa.language.amounts import (
+from kgqa.language.quantities import (
     CLOCK,
     DATE,
     MONEY,
     NUMBER,
     TIME,
-    VERDICT,
+    YES_NO,
     Quantity,
-    amounts,
     answer_in_words,
     computed,
-    said,
+    find_quantities,
+    format_quantity,
     unit_asked,
 )
 
 
 def read(text: str) -> list[str]:
-    return [said(amount.quantity) for amount in amounts(text)]
+    return [format_quantity(amount.quantity) for amount in find_quantities(text)]
 
 
 @pytest.mark.parametrize(
@@ -67,11 +67,11 @@ def test_clock_times_are_read(text: str, times: list[str]) -> None:
 
 def test_a_place_is_where_the_text_says_it() -> None:
     text = "It costs €4.50 at half past nine."
-    assert [text[a.start : a.end] for a in amounts(text)] == ["€4.50", "half past nine"]
+    assert [text[a.start : a.end] for a in find_quantities(text)] == ["€4.50", "half past nine"]
 
 
 def quantity(text: str) -> Quantity:
-    return amounts(text)[0].quantity
+    return find_quantities(text)[0].quantity
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def quantity(text: str) -> Quantity:
 )
 def test_operations_are_exact_and_keep_units(first: str, operator: str, second: str, result: str) -> None:
     found = computed(operator, quantity(first), quantity(second))
-    assert found is not None and said(found) == result
+    assert found is not None and format_quantity(found) == result
 
 
 def test_what_units_do_not_allow_is_not_computed() -> None:
@@ -110,7 +110,7 @@ def test_what_units_do_not_allow_is_not_computed() -> None:
     assert computed(">", clock, Quantity(Fraction(90), TIME, "minute")) is None
     assert computed("-", Quantity(Fraction(3)), Quantity(Fraction(4))) is None  # there is no such amount
     assert computed("/", euros, Quantity(Fraction(0))) is None
-    assert computed("+", Quantity(Fraction(1), VERDICT), euros) is None
+    assert computed("+", Quantity(Fraction(1), YES_NO), euros) is None
     assert computed("+", Quantity(Fraction(1985), DATE), Quantity(Fraction(1990), DATE)) is None
 
 

@@ -16,7 +16,7 @@ from kgqa.types import NO, YES
 from kgqa.verbalize.inflection import is_plural, plural
 
 CLOCK, TIME, DATE, YEAR, MONEY = "clock", "time", "date", "year", "money"
-PERCENT, NUMBER, VERDICT = "percent", "", "verdict"
+PERCENT, NUMBER, YES_NO = "percent", "", "yes_no"
 """Kinds of quantities; other units of measure have kinds such as "mass". A date is a calendar year."""
 HOUR, DAY = 3600, 86400
 """In seconds."""
@@ -82,14 +82,14 @@ _MORE = frozenset({"more", "less", "fewer", "other", "further", "extra"})
 _NOT_COUNTED = _MORE | {"others", "each", "of", "as", "per", "is", "at", "a", "an", "the"}
 
 
-def amounts(text: str) -> list[Amount]:
+def find_quantities(text: str) -> list[Amount]:
     """The quantities in a text, in order: numerals and number words with their units, shares, clock times.
 
-    >>> [(q.written, q.unit) for _, _, q in amounts("Three tickets at €4.50 each, for an hour and a half")]
+    >>> [(q.written, q.unit) for _, _, q in find_quantities("Three tickets at €4.50 each, for an hour and a half")]
     [(Fraction(3, 1), 'tickets'), (Fraction(9, 2), 'euro'), (Fraction(3, 2), 'hour')]
-    >>> [said(q) for _, _, q in amounts("It opens at half past nine and closes at 5.15 pm, or at six.")]
+    >>> [format_quantity(q) for _, _, q in find_quantities("Open from half past nine to 5.15 pm, or at six.")]
     ['9:30', '17:15', '6:00']
-    >>> [(q.value, q.kind) for _, _, q in amounts("30 percent of two dozen")]
+    >>> [(q.value, q.kind) for _, _, q in find_quantities("30 percent of two dozen")]
     [(Fraction(3, 10), 'percent'), (Fraction(24, 1), '')]
     """
     numbers = list(_numbers(text))
@@ -354,14 +354,14 @@ def computed(operator: str, first: Quantity, second: Quantity) -> Quantity | Non
     """The result of an operator on two quantities; None if their units do not allow it.
 
     >>> three, euros = Quantity(Fraction(3), unit="ticket"), Quantity(Fraction(4), MONEY, "euro")
-    >>> said(computed("*", euros, three)), computed("+", euros, _time(9)), computed(">", euros, three).value
+    >>> format_quantity(computed("*", euros, three)), computed("+", euros, _time(9)), computed(">", euros, three).value
     ('12 euros', None, Fraction(1, 1))
-    >>> said(computed("-", _time(17), _time(9))), said(computed("-", _time(1), _time(9)))
+    >>> format_quantity(computed("-", _time(17), _time(9))), format_quantity(computed("-", _time(1), _time(9)))
     ('8 hours', '4 hours')
     """
     if operator in _MIRRORED:
         return computed(_MIRRORED[operator], second, first)
-    if VERDICT in (first.kind, second.kind):
+    if YES_NO in (first.kind, second.kind):
         return None
     kinds = {first.kind, second.kind}
     if kinds - {CLOCK, TIME}:  # "two hardbacks at 5": 5 is a price, not a time
@@ -386,7 +386,7 @@ def computed(operator: str, first: Quantity, second: Quantity) -> Quantity | Non
         MORE: first.value > second.value,
         LESS: first.value < second.value,
     }[operator]
-    return Quantity(Fraction(true), VERDICT)
+    return Quantity(Fraction(true), YES_NO)
 
 
 def _alike(first: Quantity, second: Quantity) -> tuple[Quantity, Quantity] | None:
@@ -498,18 +498,18 @@ def answer_in_words(quantity: Quantity, question: str) -> str:
     '12 eggs'
     """
     asked = unit_asked(question)
-    if asked and quantity.kind not in (CLOCK, DATE, VERDICT):
+    if asked and quantity.kind not in (CLOCK, DATE, YES_NO):
         kind, unit, factor = asked
         if kind == quantity.kind:
             quantity = Quantity(quantity.value, kind, unit, factor)
         elif NUMBER in (kind, quantity.kind):
             quantity = Quantity(quantity.written * factor, kind, unit, factor)
-    return said(quantity) + " old" * (quantity.kind == YEAR and "how old" in question.lower())
+    return format_quantity(quantity) + " old" * (quantity.kind == YEAR and "how old" in question.lower())
 
 
-def said(quantity: Quantity, with_unit: bool = True) -> str:
+def format_quantity(quantity: Quantity, with_unit: bool = True) -> str:
     """A quantity in figures: "12 euros", "$4.50", "9:30", "yes"."""
-    if quantity.kind == VERDICT:
+    if quantity.kind == YES_NO:
         return YES if quantity.value else NO
     if quantity.kind == CLOCK:
         hours, minutes = divmod(round(quantity.value / 60) % (24 * 60), 60)

@@ -28,7 +28,7 @@ KINDS = 16
 OPERATORS = 10
 
 
-class AmountTokens(NamedTuple):
+class QuantityTokens(NamedTuple):
     """A batch of questions with their passages: the input of the arithmetic head."""
 
     states: Tensor  # (B, T, H) of the encoder
@@ -37,7 +37,7 @@ class AmountTokens(NamedTuple):
     kind: Tensor  # (B, T) int64, kind of the quantity that a token belongs to
 
 
-class AmountHead(nn.Module):
+class ArithmeticHead(nn.Module):
     """Encodes token states with a small transformer, and scores operations on pairs of quantities.
 
     Args:
@@ -69,7 +69,7 @@ class AmountHead(nn.Module):
             nn.Linear(size, size), nn.GELU(), nn.Linear(size, size), nn.LayerNorm(size)
         )
 
-    def read(self, tokens: AmountTokens) -> Tensor:
+    def read(self, tokens: QuantityTokens) -> Tensor:
         """The head's states (B, T, size) of the tokens."""
         states = F.layer_norm(tokens.states.float(), tokens.states.shape[-1:])
         own = self.dropout(self.project(states)) + self.kind(tokens.kind) + self.segment(tokens.segment)
@@ -78,7 +78,7 @@ class AmountHead(nn.Module):
         normed: Tensor = self.norm(own)
         return normed
 
-    def is_computed(self, own: Tensor, tokens: AmountTokens) -> Tensor:
+    def is_computed(self, own: Tensor, tokens: QuantityTokens) -> Tensor:
         """Log-odds (B,) that the answer has to be computed, from states (B, T, size)."""
         parts = (tokens.mask & (tokens.segment == 0), tokens.kind > 0)
         best = [own.masked_fill(~part.unsqueeze(-1), -10.0).amax(1) for part in parts]
@@ -104,18 +104,18 @@ class AmountHead(nn.Module):
         return states
 
 
-def save_amounts(head: AmountHead, folder: Path) -> None:
+def save_arithmetic_head(head: ArithmeticHead, folder: Path) -> None:
     """Write the weights of a head into a reader's folder, in half precision."""
     save_half(head.state_dict(), folder / FILE)
 
 
-def load_amounts(folder: Path, hidden_size: int) -> AmountHead | None:
+def load_arithmetic_head(folder: Path, hidden_size: int) -> ArithmeticHead | None:
     """The arithmetic head in a reader's folder; None if there is none. Raises InputError if its weights are damaged,
     or those of another reader."""
     if not (folder / FILE).exists():
         return None
     with report_damage(f"{folder / FILE}: not a head of this reader", "copy the checkpoint again"):
         stored = current_weights(load_weights(folder, FILE))
-        head = AmountHead(hidden_size, stored["project.weight"].shape[0])
+        head = ArithmeticHead(hidden_size, stored["project.weight"].shape[0])
         head.load_state_dict(stored)
     return head.eval()
