@@ -35,6 +35,7 @@ from kgqa.language.quantities import (
 )
 from kgqa.qa.state import ComputedAnswer, QAState, QAStates
 from kgqa.types import NO, YES, Candidate, Evidence, Interpretation, Source, Span
+from kgqa.verbalize.inflection import comparative
 
 
 class Scale(NamedTuple):
@@ -317,56 +318,165 @@ def _clauses(passage: str, group: Sequence[Amount]) -> list[Clause] | None:
 # The comparisons that a passage states.
 
 _DENIED = re.compile(
-    r"\b(?:not?|nobody|none|never|neither|any\w*|if|would|could|might|may|want\w*|plan\w*|suppos\w*|except|save|only)\b"
-    r"|n't\b",
+    r"\b(?:not?|nobody|none|never|neither|any\w*|if|whether|would|could|might|may|want\w*|plan\w*|suppos\w*|except|save|only"
+    r"|said|says|think\w*|thought|until|till|other way|that order)\b|n't\b",
     re.IGNORECASE,
 )
-"""Words of clauses that state no definite fact: negated, hypothetical, or about nobody in particular."""
+"""Words of clauses that state no definite fact: negated, hypothetical, said by somebody, or about nobody in
+particular."""
+_LESS_AS = re.compile(r"\b(?:not|n't|never)\s+(?:quite |nearly |half )?(?:as|so)\s+([a-z]+)\b", re.IGNORECASE)
+_THAN = re.compile(r"\bthan\b", re.IGNORECASE)
+_AS = re.compile(r"\bas\b", re.IGNORECASE)
+_DIFFERS = re.compile(r"\s*(?:[\w'’]+\s+)??", re.IGNORECASE)
+_OWNER = re.compile(r"([^\W\d_]+)['’]s?\s+$")
+_TIMES = frozenset({"before", "after"})
+_EVEN = re.compile(r"\b(?:even|still)\b", re.IGNORECASE)
+_THIRD = re.compile(
+    r"(?:he|she|it|they|him|her|them|that|this|either)(?: (?:is|was|did|does|has|had))?", re.IGNORECASE
+)
+_THEN = re.compile(
+    r"(?:and |but )?(?:(?:only )?then|afterwards|after (?:that|this|it)|next|finally)\b,?", re.IGNORECASE
+)
+_OPENS = re.compile(r"(?:(before)|after|once|as soon as|having)\b", re.IGNORECASE)
+
+
+class _Statements:
+    """The things that a passage compares, and what it states of their order."""
+
+    def __init__(self, passage: str) -> None:
+        self.passage, self.amounts = passage, find_quantities(passage)
+        self.cuts = sorted(m.span() for boundary in _BOUNDARIES for m in boundary.finditer(passage))
+        self.clauses: list[Clause] = []
+        self.pairs: set[tuple[int, int]] = set()
+
+    def place(self, start: int, end: int) -> int | None:
+        """Index of the clause that names the same thing, or of a new one; None if it names nothing."""
+        own = self.named(start, end)
+        told = [self.named(c.start, c.end) for c in self.clauses]
+        same = [n for n, other in enumerate(told) if own == other] or [
+            n for n, other in enumerate(told) if other < own or own < other
+        ]
+        if not own or len(same) > 1:
+            return None
+        if same:
+            return same[0]
+        self.clauses.append(Clause(start, end))
+        return len(told)
+
+    def named(self, start: int, end: int) -> frozenset[str]:
+        """The content words of a thing, without numbers."""
+        values = " ".join(
+            self.passage[a.start : a.end] for a in self.amounts if start <= a.start and a.end <= end
+        )
+        return content(self.passage[start:end]) - _UNNAMED - content(values)
+
+    def clause(self, start: int, end: int) -> tuple[int, int]:
+        """Start and end of the clause around some characters."""
+        first = max((e for _, e in self.cuts if e <= start), default=0)
+        return first, min((b for b, _ in self.cuts if b >= end), default=len(self.passage))
+
+    def closed(self) -> PartialOrder | None:
+        """The transitive closure of the order; None if nothing is stated, or it contradicts itself."""
+        pairs = set(self.pairs)
+        while more := {(a, d) for a, b in pairs for c, d in pairs if b == c} - pairs:
+            pairs |= more
+        is_order = pairs and all(a != b for a, b in pairs)
+        return PartialOrder(self.clauses, frozenset(pairs)) if is_order else None
+
+
+class _Comparative(NamedTuple):
+    """A comparative in a clause of a passage: its direction, 0 if the clause does not tell what is compared, and the
+    spans of the things. The other thing is None if it is the one told of before: "B is two years older"."""
+
+    sign: int
+    one: Span
+    other: Span | None = None
+
+
+def _comparative(told: _Statements, word: re.Match[str], asked: Comparison) -> _Comparative | None:
+    """The comparative that a word of a passage is; None if it is none of the scale."""
+    passage, name, (at, behind) = told.passage, word[0].lower(), word.span()
+    scale, sign = scale_of(name)
+    if scale is None and passage[at - 3 : at].lower() not in ("as ", "so "):
+        return None
+    start, end = told.clause(at, behind)
+    if (equal := _LESS_AS.search(passage, start, behind)) and equal.start(1) == at:
+        scale, sign = scale_of(comparative(name))
+        joins = _AS.search(passage, behind, end)
+        found = _Comparative(
+            -sign if joins else 0, Span(start, equal.start()), joins and Span(joins.end(), end)
+        )
+        return found if scale is asked.scale else None
+    differs = (a for a in told.amounts if start <= a.start and _DIFFERS.fullmatch(passage, a.end, at))
+    difference = next(differs, None) if scale else None
+    if (
+        scale and scale.name == "amount" and difference and asked.has(difference.quantity.kind)
+    ):  # "an hour more"
+        scale, sign = asked.scale, -sign if difference.quantity.kind in asked.scale.falls else sign
+    if scale is not asked.scale or (name.endswith("st") and start == at):  # "First A, then B"
+        return None
+    joins, owner = _THAN.search(passage, behind, end), None
+    if name in ("senior", "junior"):
+        owner = _OWNER.search(passage, start, at)
+    is_told = joins or owner or difference or _EVEN.search(passage, max(start, at - 5), behind + 6)
+    if name.endswith("st") or _DENIED.search(passage, start, end) or not (is_told or name in _TIMES):
+        return _Comparative(0, Span(start, at))
+    one = Span(start, min(difference.start if difference else at, owner.start() if owner else at))
+    if owner:
+        return _Comparative(sign, one, Span(*owner.span(1)))
+    return _Comparative(
+        sign, one, Span(joins.end() if joins else behind, end) if joins or name in _TIMES else None
+    )
 
 
 def by_words(passage: str, asked: Comparison) -> PartialOrder | None:
-    """The order by comparisons that the passage states: "A is older than B", "A came an hour after B"."""
-    ends = [m.span() for boundary in _BOUNDARIES for m in boundary.finditer(passage)]
-    clauses: list[Clause] = []
-    named: set[int] = set()
-    pairs: set[tuple[int, int]] = set()
-
-    def place(start: int, end: int) -> int | None:
-        """Index of the clause that names the same thing, or of a new one."""
-        text = passage[start:end]
-        own = (
-            content(text) - _UNNAMED - content(" ".join(text[a.start : a.end] for a in find_quantities(text)))
-        )
-        for n, clause in enumerate(clauses if own else ()):
-            told = content(passage[clause.start : clause.end])
-            if own == told or (n in named and (told < own or own < told)):
-                return n
-        clauses.extend([Clause(start, end)] if own else [])
-        return len(clauses) - 1 if own else None
-
-    subject = None
-    for match in _TOKEN.finditer(passage):
-        word, (at, behind) = match[0].lower(), match.span()
-        scale, sign = scale_of(word)
-        if scale is not asked.scale or word.endswith("st"):
+    """The order by comparisons that the passage states: "A is older than B", "A is not as old as B", "B is two years
+    older", "A came an hour after B"."""
+    told = _Statements(passage)
+    if asked.scale.name == "time" and len(asked.things) == 2:
+        _sequence(told)
+    subject: int | None = None
+    is_whole = True
+    for word in _TOKEN.finditer(passage):
+        found = _comparative(told, word, asked)
+        if found is None:
             continue
-        start = max((e for _, e in ends if e <= at), default=0)
-        end = min((b for b, _ in ends if b >= behind), default=len(passage))
-        than = re.search(r"\bthan\b", passage[behind:end])
-        if asked.noun and not content(asked.noun) & content(passage[behind:end].partition("than")[0]):
+        start, end = told.clause(*word.span())
+        if word[0].lower() in _TIMES and not passage[start : word.start()].strip():
+            continue
+        if asked.noun and not content(asked.noun) & content(passage[word.end() : end].partition("than")[0]):
             return None
-        if (than is None and word not in ("before", "after")) or _DENIED.search(passage[start:end]):
+        if not found.sign:
+            is_whole = False
+            continue
+        one = told.place(*found.one)
+        if one is None and start and passage[start - 2] not in ".!?":
+            one = subject
+        if found.other is None or _THIRD.fullmatch(passage[slice(*found.other)].strip()):
+            last = max((b for b, e in told.cuts if e <= start), default=0)
+            other = told.place(*told.clause(last, last)) if subject is None else subject
+        else:
+            other = told.place(*found.other)
+        if one is None or other is None or one == other:
             return None
-        one = place(start, at)
-        subject = subject if one is None and start and passage[start - 2] not in ".!?" else one
-        other = place(behind + (than.end() if than else 0), end)
-        if subject is None or other is None or subject == other:
-            return None
-        named.add(other)
-        pairs.add((subject, other) if sign > 0 else (other, subject))
-    while more := {(a, d) for a, b in pairs for c, d in pairs if b == c} - pairs:
-        pairs |= more
-    return PartialOrder(clauses, frozenset(pairs)) if pairs else None
+        subject = one
+        told.pairs.add((one, other) if found.sign > 0 else (other, one))
+    return told.closed() if is_whole or len(asked.things) == 2 else None
+
+
+def _sequence(told: _Statements) -> None:
+    """Add the order of clauses that follow each other: "First A, then B", "Before A, B", "Having done A, B"."""
+    passage = told.passage
+    clauses = [(a, b) for (_, a), (b, _) in pairwise([(0, 0), *told.cuts, (len(passage), 0)]) if a < b]
+    for one, other in pairwise(clauses):
+        opens, then = _OPENS.match(passage, *one), _THEN.match(passage, *other)
+        is_one = not any(boundary.search(passage, one[1], other[0]) for boundary in _BOUNDARIES[:2])
+        if _DENIED.search(passage, one[0], other[1]) or not (then or (opens and is_one)):
+            continue
+        first = told.place(opens.end() if opens else one[0], one[1])
+        second = told.place(then.end() if then else other[0], other[1])
+        if first is not None and second is not None and first != second:
+            told.pairs.add((first, second) if opens and opens[1] else (second, first))
 
 
 _UNNAMED = frozenset({"one", "ones"})

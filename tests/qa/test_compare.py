@@ -44,6 +44,17 @@ RUNS = "Ada ran faster than Rik, but slower than Uma."
         (RUNS, "Did Uma run faster than Ada?", YES),
         (RUNS, "Did Rik run faster than Uma?", NO),
         ("Ada reached the hut an hour after Rik.", "Did Ada reach the hut before Rik?", NO),
+        ("Ada is not as tall as Rik, and Rik not as tall as Uma.", "Is Uma taller than Ada?", YES),
+        ("Ada is 40, and Rik is three years older.", "Is Ada older than Rik?", NO),
+        ("Ada is Rik's junior by a year.", "Is Rik younger than Ada?", NO),
+        (
+            "The ferry takes 90 minutes. The train needs an hour less.",
+            "Does the train take longer than the ferry?",
+            NO,
+        ),
+        ("Ada swept the yard, then fed the geese.", "Did Ada feed the geese before she swept the yard?", NO),
+        ("Having locked the hut, Ada lost the key.", "Did Ada lock the hut before she lost the key?", YES),
+        ("Before the plum flowered, the pear was cut.", "Was the pear cut after the plum flowered?", NO),
     ],
 )
 def test_both_directions_of_a_comparison_are_told_apart(passage: str, question: str, answer: str) -> None:
@@ -65,7 +76,8 @@ def test_both_directions_of_a_comparison_are_told_apart(passage: str, question: 
             "The blue tank holds 80 litres, the green one twice as much.",
             "Does the green tank hold more than the blue?",
         ),
-        ("Ada is 40, and Rik is three years older.", "Is Rik older than Ada?"),  # a difference is no age
+        ("Ada said that the plum flowered before the pear.", "Did the plum flower before the pear?"),
+        ("Ada is older than Rik. Uma is older.", "Who is the oldest of the three?"),  # than whom?
         ("Ada has at least three goats and Rik two.", "Has Rik more goats than Ada?"),
         ("Ada wanted to sing before Rik, but it was too late.", "Did Ada sing before Rik?"),
         (TICKETS, "Which seat is more comfortable?"),
