@@ -18,7 +18,7 @@ from kgqa.models.load import LoadedReader
 from kgqa.models.reader import Scores
 from kgqa.qa.negated import as_read, inverted
 from kgqa.qa.state import HeadScores, QAState, QAStates, ScoredRow
-from kgqa.types import Candidate, Question
+from kgqa.types import Candidate, Question, Subgraph
 
 Weight = Callable[[Question], float]
 
@@ -61,8 +61,7 @@ def _read_all(
     known = [n for n, state in enumerate(states) if weights[n] and any(len(g.edges) for g in state.subgraphs)]
     if not known:
         return once
-    stripped = (replace(once[n], subgraphs=tuple(map(no_facts, once[n].subgraphs))) for n in known)
-    # nodes stay, so that the same concepts can be scored; only their facts are removed
+    stripped = (replace(once[n], subgraphs=_graph_free(once[n])) for n in known)
     again = dict(zip(known, _read(tuple(stripped), reader, similarity), strict=True))
     return tuple(
         replace(
@@ -72,6 +71,12 @@ def _read_all(
         else state
         for n, state in enumerate(once)
     )
+
+
+def _graph_free(state: QAState) -> tuple[Subgraph, ...]:
+    """The subgraphs of the graph-free pass: choices are read without any node, as in training without a graph; the
+    nodes of an open question stay, so that the same concepts can be scored."""
+    return (Subgraph(),) if state.question.choices else tuple(map(no_facts, state.subgraphs))
 
 
 def _read(states: QAStates, reader: LoadedReader, similarity: Similarity | None) -> QAStates:
