@@ -27,6 +27,20 @@ ROWS: dict[str, tuple[str, tuple[str, ...]]] = {
         "ELECTRA (shared embeddings)",
         ("encoder.variant=electra", "objective.name=rtd", "objective.sharing=es"),
     ),
+    "electra-15": (
+        "ELECTRA 15%",
+        ("encoder.variant=electra", "objective.name=rtd_15", "objective.sharing=es"),
+    ),
+    "replace-mlm": ("ELECTRA, Replace MLM", ("encoder.variant=electra", "objective.name=replace_mlm")),
+    "all-tokens-mlm": (
+        "ELECTRA, All-Tokens MLM",
+        ("encoder.variant=electra", "objective.name=all_tokens_mlm"),
+    ),
+    "roberta-segments": ("RoBERTa, SEGMENT-PAIR+NSP", ("encoder.variant=roberta", "objective.name=nsp")),
+    "roberta-sentences": (
+        "RoBERTa, SENTENCE-PAIR+NSP",
+        ("encoder.variant=roberta", "objective.name=nsp", "data.pairs=sentences"),
+    ),
     "xlnet": ("XLNet", ("encoder.variant=xlnet", "objective.name=plm", "objective.mask_share=0.1667")),
     "mpnet": ("MPNet", ("encoder.variant=mpnet", "objective.name=mplm")),
     "distilbert": (
