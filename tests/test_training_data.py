@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import runpy
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from kgqa.models.reader import trained_on
 from kgqa.settings import DATA_SETS, RECIPES, ROOT
 from kgqa.trainer.data.held_out import LeakageGuard
 from kgqa.trainer.data.mixture import MADE_UP
+from kgqa.trainer.recipe import recipe_values
 
 TRAINING = ROOT / "training"
 FORMS = ("practice_graphs", "relation_families")
@@ -60,7 +60,7 @@ def test_hashes_and_the_table_of_sets_are_those_of_the_files() -> None:
 def test_no_recipe_trains_on_what_is_measured(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     guard = LeakageGuard()
-    for name in sources(tomllib.loads(path.read_text(encoding="utf-8"))):
+    for name in sources(recipe_values(path)):
         guard.check_source(name)
 
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import argparse
 import subprocess
-import tomllib
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
+
+from kgqa.trainer.recipe import recipe_values
 
 ROOT = Path(__file__).resolve().parents[1]
 ALWAYS = (
@@ -53,7 +54,7 @@ def main() -> None:
     parser.add_argument("recipe", type=Path, nargs="+")
     parser.add_argument("--leave-out", action="store_true")
     asked = parser.parse_args()
-    recipes = [tomllib.loads(path.read_text(encoding="utf-8")) for path in asked.recipe]
+    recipes = [recipe_values(path) for path in asked.recipe]
     texts = {text for recipe in recipes for text in named(recipe)}
     parts = [recipe["data"] for recipe in recipes if isinstance(recipe.get("data"), list)]
     everyday = any(data.get("graph", "everyday") == "everyday" for part in parts for data in part)

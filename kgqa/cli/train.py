@@ -284,11 +284,11 @@ def check_command(recipe: Path, values: dict[str, Any], command: str) -> None:
 
 
 def _values(path: Path) -> dict[str, Any]:
-    import tomllib
+    from kgqa.trainer.recipe import recipe_values
 
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        return recipe_values(path)
+    except InputError:
         return {}  # reported when the recipe is loaded
 
 

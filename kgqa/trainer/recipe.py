@@ -1,6 +1,7 @@
 """Recipes: TOML files with `key=value` overrides, validated by frozen models; errors name the nearest known key.
 
-A path is relative to the recipe if it exists there; else it is a name, or relative to the working directory.
+A path is relative to the recipe if it exists there; else it is a name, or relative to the working directory. A recipe
+may change another, its `base`.
 """
 
 from __future__ import annotations
@@ -86,20 +87,37 @@ class TrainerSettings(Settings):
     """Number of CPU threads; None: unchanged."""
 
 
+def recipe_values(path: Path) -> dict[str, Any]:
+    """The values of a TOML file. A key `base` names a recipe beside it, whose values hold where the file has none.
+
+    Raises:
+        InputError: no such file, or not TOML.
+    """
+    try:
+        values = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        base = values.pop("base", None)
+        return values if base is None else _changed(recipe_values(Path(path).parent / str(base)), values)
+    except RecursionError:
+        raise InputError(f"{path}: tables, lists or bases nested too deeply; flatten them") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot read the recipe ({error.strerror}); see training/recipes") from None
+    except ValueError as error:  # invalid TOML or UTF-8, or an integer with thousands of digits
+        raise InputError(f"{path}: not TOML: {error}") from None
+
+
+def _changed(values: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """`values` with `changes`; tables are merged, all else is replaced."""
+    both = [key for key in changes if isinstance(changes[key], dict) and isinstance(values.get(key), dict)]
+    return {**values, **changes, **{key: _changed(values[key], changes[key]) for key in both}}
+
+
 def load_recipe(path: Path, overrides: Sequence[str], model: type[RecipeModel]) -> RecipeModel:
     """A recipe from a TOML file, changed by `table.key=value` overrides (values in TOML, bare words allowed).
 
     Raises:
         InputError: no such file, not TOML, an unknown key (the nearest is named), or a value out of range.
     """
-    try:
-        values = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except RecursionError:
-        raise InputError(f"{path}: tables and lists nested too deeply; flatten them") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot read the recipe ({error.strerror}); see training/recipes") from None
-    except ValueError as error:  # invalid TOML or UTF-8, or an integer with thousands of digits
-        raise InputError(f"{path}: not TOML: {error}") from None
+    values = recipe_values(path)
     return checked_recipe(values, overrides, model, str(path), Path(path).absolute().parent)
 
 

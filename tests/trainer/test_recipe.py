@@ -33,6 +33,24 @@ def test_overrides_reach_every_depth(path: Path) -> None:
     assert recipe.data.sources == {"stories": 1.0, "more": 0.5}
 
 
+def test_a_recipe_changes_its_base(path: Path, tmp_path: Path) -> None:
+    (tmp_path / "other.toml").write_text('base = "toy.toml"\nname = "other"\n[trainer]\nseed = 3\n')
+    recipe = load_recipe(tmp_path / "other.toml", ["trainer.warmup=0.5"], PretrainingRecipe)
+    assert (recipe.name, recipe.encoder.variant, recipe.data.sources) == (
+        "other",
+        "electra",
+        {"stories": 1.0},
+    )
+    assert (recipe.trainer.max_steps, recipe.trainer.seed, recipe.trainer.warmup) == (10, 3, 0.5)
+
+
+@pytest.mark.parametrize("base", ["itself.toml", "missing.toml"])
+def test_a_base_that_cannot_be_read_is_named(base: str, tmp_path: Path) -> None:
+    (tmp_path / "itself.toml").write_text(f'base = "{base}"\n')
+    with pytest.raises(InputError, match=base):
+        load_recipe(tmp_path / "itself.toml", [], PretrainingRecipe)
+
+
 def test_resolved_recipe_loads_again(path: Path, tmp_path: Path) -> None:
     recipe = load_recipe(path, [], PretrainingRecipe)
     (tmp_path / "recipe.json").write_text(recipe.model_dump_json(indent=2), encoding="utf-8")
