@@ -61,20 +61,24 @@ def gloss(
     language: Callable[[Question], str],
     share: float,
 ) -> QAStates:
-    """For open questions over an open-world graph, average the scores of answer types and concepts with those
+    """For questions over an open-world graph, average the scores of answer types, concepts and choices with those
     of the gloss (weight `share`), which `reading` computes with the English reader over its own subgraph. Yes and no
     answer no question with a question word."""
     states = tuple(_without_yes_no(state, language(state.question)) for state in states)
     wanted = {
         n: state.english
         for n, state in enumerate(states)
-        if state.english and share and state.is_open and language(state.question) and not graph.closed_world
+        if state.english and share and language(state.question) and not graph.closed_world
     }
     if not wanted:
         return states
     again = dict(zip(wanted, reading(tuple(state for state, _ in wanted.values())), strict=True))
     return tuple(
-        _read_by_both(state, again[n].scores, wanted[n][1], share) if n in again else state
+        state
+        if n not in again
+        else _read_by_both(state, again[n].scores, wanted[n][1], share)
+        if state.is_open
+        else _chosen_by_both(state, again[n], share)
         for n, state in enumerate(states)
     )
 
@@ -111,11 +115,11 @@ class Gloss(NamedTuple):
 
 
 def glossed(question: Question, linker: Linker, language: str) -> Gloss | None:
-    """The gloss of an open question with a short passage or none, by the everyday vocabulary; None for other
-    questions, and in languages without such a vocabulary."""
+    """The gloss of a question with a short passage or none, by the everyday vocabulary; None for other questions, in
+    languages without such a vocabulary, and if two choices have the same gloss."""
     own = everyday_vocabulary(language)
-    is_short = max(len(question.text), len(question.passage_text)) <= LONGEST
-    if question.choices or not (own.words and is_short and _is_analysed(language)):
+    is_short = max(map(len, (question.text, question.passage_text, *question.choices))) <= LONGEST
+    if not (own.words and is_short and _is_analysed(language)):
         return None
 
     def dictionary(word: str) -> str:
@@ -128,8 +132,12 @@ def glossed(question: Question, linker: Linker, language: str) -> Gloss | None:
     asked, words_asked = english(question.text, asking=True)
     told, words_told = english(question.passage_text, asking=False)
     asked = asked.rstrip(" .!?") + "?"
+    choices = tuple(english(choice, asking=False)[0] for choice in question.choices)
+    if len(set(choices)) < len(choices):
+        return None
+    passage = Passage(told) if told else None
     return Gloss(
-        replace(question, text=asked[:1].upper() + asked[1:], passage=Passage(told) if told else None),
+        replace(question, text=asked[:1].upper() + asked[1:], passage=passage, choices=choices),
         {NodeRole.QUESTION: words_asked, NodeRole.PASSAGE: words_told},
     )
 
@@ -357,3 +365,14 @@ def _read_by_both(state: QAState, english: HeadScores, subgraph: Subgraph, share
         rows = (replace(read, row=replace(read.row, subgraph=subgraph)) for read in english.rows)
         return replace(state, subgraphs=(subgraph,), scores=replace(own, rows=tuple(rows)))
     return replace(state, scores=own)
+
+
+def _chosen_by_both(state: QAState, english: QAState, share: float) -> QAState:
+    """A state with the weighted geometric means of both readers' probabilities of the choices."""
+    glosses = dict(zip(english.question.choices, state.question.choices, strict=True))
+    second = {glosses[choice.text]: choice.score for choice in english.scores.choices}
+    scores = [c.score ** (1 - share) * second[c.text] ** share for c in state.scores.choices]
+    total = sum(scores) or 1.0
+    choices = (replace(c, score=s / total) for c, s in zip(state.scores.choices, scores, strict=True))
+    ranked = tuple(sorted(choices, key=lambda choice: -choice.score))
+    return replace(state, scores=replace(state.scores, choices=ranked))

@@ -223,10 +223,11 @@ def retrieve(states: QAStates, retriever: Retriever) -> QAStates:
         begin, linker = time.perf_counter(), TimedLinker(retriever.linker)
         subgraphs, english = retriever.retrieve(as_read(state.question), linker), None
         if found := retriever.find_in_english(state.question, linker):
-            gloss, (known,) = found
-            known = retriever.ablate(known)
-            own = gloss.own(known, retriever.graph, retriever.language_of(state.question))
-            english = (QAState(gloss.question, (known,)), own)
+            gloss, known = found[0], tuple(map(retriever.ablate, found[1]))
+            own = known[0]
+            if state.is_open:
+                own = gloss.own(own, retriever.graph, retriever.language_of(state.question))
+            english = (QAState(gloss.question, known), own)
         spent = time.perf_counter() - begin - linker.seconds
         state = replace(state, subgraphs=subgraphs, english=english)
         return state.spent(link=1000 * linker.seconds, retrieve=1000 * spent)

@@ -333,6 +333,26 @@ def test_concepts_in_another_language_are_ranked_by_their_english_gloss_too(by_l
     )
 
 
+def test_choices_in_another_language_are_ranked_by_their_english_gloss_too(by_language: Answerer) -> None:
+    choices = ("eine Kelle", "ein Ofen")
+    own = by_language.of(question := Question("Womit pflanzt man Blumen?", choices))
+    states: QAStates = (QAState(question),)
+    for step in own.steps[: [step.name for step in own.steps].index("gloss")]:
+        states = step.run(states)
+    assert states[0].english and len(states[0].english[0].question.choices) == 2
+    reading = partial(read, reader=by_language.reader)
+    ((alone,), (both,), (by_gloss,)) = (
+        gloss(states, reading, own.graph, lambda _: "de", share=share) for share in (0.0, 0.4, 1.0)
+    )
+    first, second = ({c.text: c.score for c in state.scores.choices} for state in (alone, by_gloss))
+    means = {choice: first[choice] ** 0.6 * second[choice] ** 0.4 for choice in choices}
+    for choice in both.scores.choices:
+        assert choice.score == pytest.approx(means[choice.text] / sum(means.values()), abs=1e-5)
+    assert alone is states[0] and first != second
+    same = replace(question, choices=("ein Ofen", "ein Ofen"))
+    assert own.retriever.find_in_english(same) is None, "choices that their glosses do not tell apart"
+
+
 def test_a_concept_that_only_the_gloss_finds_is_told_with_its_facts_and_own_label() -> None:
     native = Subgraph(("x:spade",), ("Spaten",))
     found = Subgraph(("x:trowel", "x:spade"), ("Kelle", "Spaten"))
