@@ -484,7 +484,8 @@ def outcomes(head: ArithmeticHead, rows: Sequence[Row], states: Sequence[Tensor]
             chance = float(head.is_computed(own, tokens).sigmoid())
             share, right = 0.0, False
             if row.steps or chance > 0.2:
-                ranked = expressions(head, row.sum.quantities, states_of(own[0], row.sum), own[0, 0])
+                quantities, asked = states_of(own[0], row.sum), row.question.text
+                ranked = expressions(head, row.sum.quantities, quantities, own[0, 0], asked)
                 for text, (likely, _) in islice(results_of(ranked, row.question.text).items(), 1):
                     share, right = likely, is_right(text, row.answers)
             found.append(Outcome(row, chance, share, right and bool(row.steps)))

@@ -415,7 +415,11 @@ def _sum(operator: str, first: Quantity, second: Quantity) -> Quantity | None:
         if operator == ADD or (value < 0 and first.kind == DATE):
             return None
         if value < 0:  # past noon on a clock of twelve hours, else past midnight
-            value += DAY // 2 if value > -DAY / 2 and not first.unit == second.unit == _HALF else DAY
+            value += DAY // 2 if value > -DAY / 2 and not _are_of_24_hours(*points) else DAY
+            if value > DAY / 2 and _are_of_24_hours(
+                *points
+            ):  # from 20:50 to 20:00: meant is the other way round
+                return None
         return Quantity(value, TIME) if first.kind == CLOCK else Quantity(value, YEAR, "year")
     if points:
         is_before = operator == SUBTRACT and points[0] is second
@@ -430,6 +434,12 @@ def _sum(operator: str, first: Quantity, second: Quantity) -> Quantity | None:
     units = {first.unit, second.unit} - {""}
     unit = chosen.unit if first.kind else units.pop() if len(units) == 1 else ""
     return Quantity(value, first.kind, unit, chosen.factor)
+
+
+def _are_of_24_hours(first: Quantity, second: Quantity) -> bool:
+    """Whether the half of the day of two clock times is known."""
+    is_late = any(q.value >= 13 * HOUR and q.unit != _HALF for q in (first, second))
+    return is_late or first.unit == second.unit == _HALF
 
 
 def _product(first: Quantity, second: Quantity) -> Quantity | None:
@@ -487,6 +497,66 @@ def unit_asked(question: str) -> tuple[str, str, Fraction] | None:
             is_list = re.match(r",| and\b| or\b", question[many.end() + match.end() :])
             return None if is_list else (NUMBER, match[0], Fraction(1))
     return None
+
+
+_ASKS_YES_NO = re.compile(
+    r"(?:^|[,.;:!?]\s*)(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|may|might|must)(?:n['’]t)?\s",
+    re.IGNORECASE,
+)
+_OPEN = re.compile(r"\b(?:how|what|which|whose|who|whom|where|why)\b", re.IGNORECASE)
+_MEASURES = {"length", "mass", "volume"}
+_NOT_ASKED = tuple(
+    (re.compile(pattern, re.IGNORECASE), kinds | {YES_NO})
+    for pattern, kinds in (
+        (r"\bhow many\b", {CLOCK, DATE, MONEY}),
+        (r"\bhow much\b.* (?:cost|pay|paid|spend|spent|owe|earn|charge|money|change)\b",
+         {CLOCK, DATE, TIME, YEAR, PERCENT, *_MEASURES}),
+        (r"\bhow much\b", {CLOCK, DATE}),
+        (r"\bhow long\b", {CLOCK, DATE, MONEY, NUMBER, PERCENT, "mass", "volume"}),
+        (r"\bhow old\b", {CLOCK, DATE, MONEY, PERCENT, *_MEASURES}),
+        (r"\bhow (?:far|tall|high|wide|deep)\b", {CLOCK, DATE, TIME, YEAR, MONEY, PERCENT, "mass", "volume"}),
+        (r"\b(?:what|which) year\b", {NUMBER, CLOCK, TIME, YEAR, MONEY, PERCENT, *_MEASURES}),
+        (r"\b(?:what|which) time\b", {NUMBER, TIME, DATE, YEAR, MONEY, PERCENT, *_MEASURES}),
+        (r"^(?:\w+ )?when\b", {NUMBER, TIME, YEAR, MONEY, PERCENT, *_MEASURES}),
+        (_OPEN.pattern, set()),
+    )
+)  # fmt: skip
+"""Kinds of results that do not answer a question; the first pattern that is found counts."""
+
+
+@lru_cache(maxsize=20_000)
+def is_asked(quantity: Quantity, question: str) -> bool:
+    """Whether a question can be answered by a quantity of this kind: yes or no by a comparison, "how long" by a
+    duration, "when" by a clock time, "how many eggs" by a whole number.
+
+    >>> [is_asked(q, "How long did it last?") for q in (Quantity(Fraction(60), TIME), _time(9), Quantity(Fraction(3)))]
+    [True, False, False]
+    >>> [is_asked(Quantity(Fraction(1), YES_NO), q) for q in ("Is it enough?", "How many are enough?")]
+    [True, False]
+    """
+    verdict = _ASKS_YES_NO.search(question)
+    if verdict and not _OPEN.search(question[: verdict.start()]):
+        return quantity.kind == YES_NO or " or " in question
+    asked = unit_asked(question)
+    if asked and asked[0] != NUMBER:  # "how many euros"
+        return quantity.kind in (NUMBER, asked[0])
+    if quantity.kind in next((kinds for pattern, kinds in _NOT_ASKED if pattern.search(question)), ()):
+        return False
+    return asked is None or quantity.written.denominator == 1
+
+
+_RESULT = re.compile(
+    r"\b(?:left|remain\w*|altogether|together|in all|in total|total|each|rest|change)\b", re.IGNORECASE
+)
+
+
+def asks_for_result(question: str) -> bool:
+    """Whether a question asks for what is left, for all together, or for a share.
+
+    >>> asks_for_result("How much is left in the jar?"), asks_for_result("How many eggs did she buy?")
+    (True, False)
+    """
+    return _RESULT.search(question) is not None
 
 
 def answer_in_words(quantity: Quantity, question: str) -> str:

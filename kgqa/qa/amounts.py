@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -26,14 +27,29 @@ from kgqa.language.quantities import (
     Amount,
     Quantity,
     answer_in_words,
+    asks_for_result,
     computed,
     find_quantities,
     format_quantity,
+    is_asked,
+    unit_asked,
 )
 from kgqa.models.arithmetic_head import KINDS, ArithmeticHead, QuantityTokens
 from kgqa.models.load import LoadedReader
-from kgqa.qa.state import ComputedAnswer, QAStates
-from kgqa.types import Candidate, Evidence, InputError, Interpretation, Question, Source, Span, first_line
+from kgqa.qa.decide import ranked
+from kgqa.qa.state import ComputedAnswer, QAState, QAStates
+from kgqa.types import (
+    NO,
+    YES,
+    Candidate,
+    Evidence,
+    InputError,
+    Interpretation,
+    Question,
+    Source,
+    Span,
+    first_line,
+)
 
 _KINDS = {
     kind: n
@@ -59,6 +75,8 @@ class AmountCalibration(BaseModel):
     """Encoder layer whose states the head takes, counted from 1."""
     threshold: float = Field(0.5, ge=0, le=1)
     """Minimum probability of the result: P(the answer has to be computed) times P(the result)."""
+    unanswered: float | None = Field(None, ge=0, le=1)
+    """The same if the reader has no answer (`is_answered`); None: `threshold`."""
     scale: float = 1.0
     shift: float = 0.0
     """Platt scaling of the log-odds of the best result."""
@@ -76,6 +94,10 @@ class AmountCalibration(BaseModel):
             raise InputError(
                 f"reader.json: amounts: {first_line(error, 200)}; copy the checkpoint again"
             ) from None
+
+    def least(self, is_answered: bool) -> float:
+        """Minimum probability of a result, by whether the reader has another answer."""
+        return self.threshold if is_answered or self.unanswered is None else self.unanswered
 
     def confidence(self, probability: float) -> float:
         """Calibrated probability that a result is correct."""
@@ -222,10 +244,10 @@ def scores_of(head: ArithmeticHead, pairs: Tensor, options: Options) -> Tensor:
 
 
 def expressions(
-    head: ArithmeticHead, quantities: tuple[Quantity, ...], states: Tensor, text: Tensor
+    head: ArithmeticHead, quantities: tuple[Quantity, ...], states: Tensor, text: Tensor, question: str
 ) -> list[Expression]:
-    """The most probable expressions by beam search, best first; `states` (n, size) are those of the quantities, `text`
-    (size,) that of question and passage."""
+    """The most probable expressions by beam search, best first, whose results are of the kind that the question asks
+    for; `states` (n, size) are those of the quantities, `text` (size,) that of question and passage."""
     open_ones = [(Expression((), quantities, 0.0), states)]
     done: list[Expression] = []
     unfinished = 0.0
@@ -239,9 +261,14 @@ def expressions(
                 continue
             options = options_of(results)
             pairs = head.pairs(own, options.pairs, text)
-            chances = scores_of(head, pairs, options).flatten().log_softmax(0)
+            scores = scores_of(head, pairs, options)
+            is_other = [not is_asked(results[step], question) for step in options.steps]
+            scores[:, 1].masked_fill_(torch.tensor(is_other), -torch.inf)
+            chances = scores.flatten().log_softmax(0)
             best = chances.topk(min(BEAM, len(chances)))
             for score, place in zip(best.values.tolist(), best.indices.tolist(), strict=True):
+                if score == -math.inf:
+                    break
                 number, is_last = divmod(place, 2)
                 step = options.steps[number]
                 known = (*expression.quantities, results[step])
@@ -303,7 +330,8 @@ def formula(expression: Expression) -> str:
 
 
 def compute_amounts(states: QAStates, reader: LoadedReader) -> QAStates:
-    """Compute the answers that have to be computed, if the reader has an arithmetic head.
+    """Compute the answers that have to be computed, if the reader has an arithmetic head; others that are quantities
+    are converted to the unit asked for.
 
     Raises:
         InputError: the reader's card is damaged.
@@ -312,19 +340,46 @@ def compute_amounts(states: QAStates, reader: LoadedReader) -> QAStates:
     if head is None:
         return states
     calibration = AmountCalibration.of_card(reader.card)
-    own = [n for n, state in enumerate(states) if not state.is_glossed]
+    own = [n for n, state in enumerate(states) if not state.is_glossed and state.computed is None]
     found = [(n, each) for n in own if (each := sum_of(states[n].question, reader)) is not None]
     answers: dict[int, ComputedAnswer] = {}
     for at in range(0, len(found), TOGETHER):
         part = found[at : at + TOGETHER]
-        asked_of = [states[n].question for n, _ in part]
-        made = _answers(asked_of, [each for _, each in part], reader, head, calibration)
+        asked = [states[n] for n, _ in part]
+        made = _answers(asked, [each for _, each in part], reader, head, calibration)
         answers |= {n: answer for (n, _), answer in zip(part, made, strict=True) if answer is not None}
+    for n in own:
+        if n not in answers and (converted := in_unit_asked(states[n])) is not None:
+            answers[n] = converted
     return tuple(replace(state, computed=answers.get(n, state.computed)) for n, state in enumerate(states))
 
 
+def in_unit_asked(state: QAState) -> ComputedAnswer | None:
+    """The reader's answer in the unit or the number that the question asks for, if it is one quantity with another: 90
+    minutes for "an hour and a half", 36 eggs for "three dozen eggs"."""
+    best, question = ranked(state)[0], state.question
+    asked = unit_asked(question.text)
+    if best.span is None or best.text in (YES, NO) or asked is None or not state.is_open:
+        return None
+    passage, (start, end) = question.passage_text, best.span
+    told = [a for a in find_quantities(passage) if a.start < end and start < a.end]
+    if len(told) != 1:
+        return None
+    (amount,) = told
+    text, (kind, _, factor), quantity = passage[amount.start : amount.end], asked, amount.quantity
+    is_other = factor != quantity.factor if kind else _OF_TWELVE.search(text) is not None
+    if kind != quantity.kind or not is_other:
+        return None
+    found = replace(best, text=answer_in_words(quantity, question.text), span=Span(amount.start, amount.end))
+    reading = Interpretation(f"{text} = {found.text}", found.text, text, best.score)
+    return ComputedAnswer(found, Evidence(span=found.span, score=best.score, interpretation=reading))
+
+
+_OF_TWELVE = re.compile(r"\bdozen\b", re.IGNORECASE)
+
+
 def _answers(
-    questions: Sequence[Question],
+    states: Sequence[QAState],
     sums: Sequence[Sum],
     reader: LoadedReader,
     head: ArithmeticHead,
@@ -332,15 +387,25 @@ def _answers(
 ) -> Iterator[ComputedAnswer | None]:
     """The computed answer of each question; None if it does not have to be computed."""
     with torch.inference_mode():
-        states = reader.token_states([(each.ids, each.passage_at) for each in sums], calibration.layer)
-        tokens = amount_tokens(sums, states)
+        encoded = reader.token_states([(each.ids, each.passage_at) for each in sums], calibration.layer)
+        tokens = amount_tokens(sums, encoded)
         own = head.read(tokens)
         chances = head.is_computed(own, tokens).sigmoid().tolist()
-        for question, each, row, chance in zip(questions, sums, own, chances, strict=True):
-            ranked = []
-            if chance >= calibration.threshold:
-                ranked = expressions(head, each.quantities, states_of(row, each), row[0])
-            yield _answer(question, each, ranked, chance, calibration)
+        for state, each, row, chance in zip(states, sums, own, chances, strict=True):
+            question, found = state.question, []
+            least = calibration.least(is_answered(state, each))
+            if chance >= least:
+                found = expressions(head, each.quantities, states_of(row, each), row[0], question.text)
+            yield _answer(question, each, found, chance, least, calibration)
+
+
+def is_answered(state: QAState, each: Sum) -> bool:
+    """Whether the reader has an answer: not merely one of the quantities, to a question that asks for a result."""
+    best = ranked(state)[0]
+    if best.span is None or not asks_for_result(state.question.text):
+        return best.source is not Source.NONE
+    given = [span for span in each.spans if span is not None]
+    return not any(best.span.start < span.end and span.start < best.span.end for span in given)
 
 
 def results_of(ranked: Sequence[Expression], question: str) -> dict[str, tuple[float, Expression]]:
@@ -355,11 +420,16 @@ def results_of(ranked: Sequence[Expression], question: str) -> dict[str, tuple[f
 
 
 def _answer(
-    question: Question, each: Sum, ranked: Sequence[Expression], chance: float, calibration: AmountCalibration
+    question: Question,
+    each: Sum,
+    found: Sequence[Expression],
+    chance: float,
+    least: float,
+    calibration: AmountCalibration,
 ) -> ComputedAnswer | None:
     """The most probable result; None if it is not probable enough."""
-    results = results_of(ranked, question.text)
-    if not results or chance * next(iter(results.values()))[0] < calibration.threshold:
+    results = results_of(found, question.text)
+    if not results or chance * next(iter(results.values()))[0] < least:
         return None
     candidates = []
     for text, (share, best) in results.items():

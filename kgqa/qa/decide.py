@@ -48,6 +48,8 @@ class DecisionConfig(BaseModel):
     unrelated: float = Field(0.0, ge=0, le=1)
     """Ensemble weight of a pass without the passage, for yes/no questions that share no content word with their passage
     (`disregard`); 0: no such pass."""
+    rewording: float = Field(0.0, ge=0, le=1)
+    """Ensemble weight of a reading in another wording (`reword`), for questions that have one; 0: no such reading."""
 
     @classmethod
     def of_card(cls, card: Mapping[str, Any]) -> DecisionConfig:

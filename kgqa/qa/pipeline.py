@@ -11,7 +11,7 @@ from kgqa.qa.compute import compute
 from kgqa.qa.decide import DecisionConfig, aggregate, decide, disregard
 from kgqa.qa.explain import Scoring, attribute, explain, ground
 from kgqa.qa.gloss import gloss
-from kgqa.qa.read import read
+from kgqa.qa.read import read, reword
 from kgqa.qa.retrieve import Retriever, retrieve
 from kgqa.qa.state import QAStates, Step
 from kgqa.qa.verify import verify
@@ -28,7 +28,6 @@ def default_pipeline(
     scoring = Scoring(retriever, reader.settings, reader.score)
     reading = partial(read, reader=reader, graph_free=graph_free, similarity=retriever.similarity)
     deciding = partial(decide, decision=decision, closed_world=retriever.graph.closed_world)
-    in_english = partial(read, reader=english or reader)
     stating = partial(verify, decision=decision, graph=retriever.graph)
     glosses = partial(gloss, graph=retriever.graph, language=retriever.language_of, share=decision.gloss)
     explaining = partial(explain, is_open_world=not retriever.graph.closed_world)
@@ -36,14 +35,16 @@ def default_pipeline(
     def alone(states: QAStates) -> QAStates:
         return reading(found(states))
 
+    rewording = partial(reword, reading=alone, language=retriever.language_of, share=decision.rewording)
     all_steps = (
         Step("retrieve", "question", "subgraphs", found),
         Step("compute", "subgraphs", "computed", computed),
-        Step("amounts", "question", "computed", partial(compute_amounts, reader=reader)),
         Step("read", "subgraphs", "scores", reading),
-        Step("gloss", "scores", "scores", partial(glosses, reading=in_english)),
+        Step("gloss", "scores", "scores", partial(glosses, reading=partial(read, reader=english or reader))),
+        Step("reword", "scores", "scores", rewording),
         Step("disregard", "scores", "scores", partial(disregard, alone=alone, share=decision.unrelated)),
         Step("compare", "scores", "computed", compare),
+        Step("amounts", "question scores", "computed", partial(compute_amounts, reader=reader)),
         Step("decide", "scores", "candidates best", deciding),
         Step("explain", "best", "evidence", explaining),
         Step("ground", "best evidence", "source evidence", partial(ground, deciding=(alone, deciding))),
@@ -53,8 +54,7 @@ def default_pipeline(
     )
     # logical forms are ranked as packed candidates, by the reader or by its adapter
     left_out = set() if reader.settings.packed or reader.forms else {"compute"}
-    left_out |= set() if reader.amounts else {"amounts"}
-    left_out |= set() if english else {"gloss"}
+    left_out |= {name for name, part in (("amounts", reader.amounts), ("gloss", english)) if part is None}
     # a reasoner that decodes paths explains its answers itself
     left_out |= {"attribute"} if reader.network.reasoner.decodes_paths else set()
     return tuple(step for step in all_steps if step.name not in left_out)

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from kgqa.batch import PackedCandidates
 from kgqa.graph.retrieval.ablation import no_facts
+from kgqa.language.rewording import reworded
 from kgqa.models.collation.collate import Collated
 from kgqa.models.collation.rows import Similarity
 from kgqa.models.load import LoadedReader
@@ -101,6 +102,31 @@ def _read(states: QAStates, reader: LoadedReader, similarity: Similarity | None)
                 rows=_rows(n, state, collated, scores),
             ),
         ).spent(encode=encode, reason=reason)
+        for n, state in enumerate(states)
+    )
+
+
+def reword(
+    states: QAStates,
+    reading: Callable[[QAStates], QAStates],
+    language: Callable[[Question], str],
+    share: float,
+) -> QAStates:
+    """Average the scores of open questions with those of a second reading in the wording of `reworded`, where that is
+    another; `share` is the weight of the second, 0: there is none.
+
+    Paraphrases of a question then get more alike scores; evidence is taken from the first reading.
+    """
+    other: dict[int, QAState] = {}
+    for n, state in enumerate(states if share else ()):
+        question = state.question
+        if state.computed is None and state.is_open and not state.is_glossed:
+            text = reworded(question.text, language(question))
+            if text != question.text:
+                other[n] = QAState(replace(question, text=text))
+    again = dict(zip(other, reading(tuple(other.values())) if other else (), strict=True))
+    return tuple(
+        replace(state, scores=_averaged(state.scores, again[n].scores, share)) if n in again else state
         for n, state in enumerate(states)
     )
 

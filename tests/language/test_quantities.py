@@ -18,6 +18,7 @@ from kgqa.language.quantities import (
     computed,
     find_quantities,
     format_quantity,
+    is_asked,
     unit_asked,
 )
 
@@ -138,3 +139,43 @@ def test_nouns_that_are_counted_are_units() -> None:
     assert answer_in_words(Quantity(Fraction(5)), "How many brothers and sisters has she?") == "5"
     assert answer_in_words(Quantity(Fraction(7), "year", "year"), "How old is Per?") == "7 years old"
     assert unit_asked("What is it?") is None
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "difference"),
+    [
+        ("at 8:50 pm", "at 8 pm", "50 minutes"),
+        ("at 8 pm", "at 8:50 pm", None),  # not 23 hours and 10 minutes
+        ("at 20:00", "at 9:00", "11 hours"),
+        ("at 9:00", "at 20:00", None),
+        ("at 6:00", "at 22:00", "8 hours"),
+        ("at 1:00", "at 9:00", "4 hours"),
+    ],
+)
+def test_a_day_passes_only_to_an_earlier_time(first: str, second: str, difference: str | None) -> None:
+    result = computed("-", *(find_quantities(text)[0].quantity for text in (first, second)))
+    assert (result and format_quantity(result)) == difference
+
+
+@pytest.mark.parametrize(
+    ("question", "kinds"),
+    [
+        ("When it left, was it late?", [YES_NO]),
+        ("How many minutes late is it?", [TIME, NUMBER]),
+        ("How many euros are left?", [MONEY, NUMBER]),
+        ("How much do they pay?", [MONEY, NUMBER]),
+        ("How much does it cost?", [MONEY, NUMBER]),
+        ("At what time does it leave?", [CLOCK]),
+        ("In which year was that?", [DATE]),
+        ("Enough for all?", [YES_NO, TIME, NUMBER, MONEY, CLOCK, DATE]),
+    ],
+)
+def test_a_question_asks_for_a_kind(question: str, kinds: list[str]) -> None:
+    every = [YES_NO, TIME, NUMBER, MONEY, CLOCK, DATE]
+    found = {kind for kind in every if is_asked(Quantity(Fraction(4), kind), question)}
+    assert found == set(kinds)
+
+
+def test_a_count_is_whole() -> None:
+    assert not is_asked(Quantity(Fraction(5, 2)), "How many eggs are left?")
+    assert is_asked(Quantity(Fraction(5, 2)), "How much is left?")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -10,7 +11,17 @@ import pytest
 import torch
 from torch import Tensor
 
-from kgqa.language.quantities import MONEY, NUMBER, OPERATORS, PERCENT, Quantity, find_quantities
+from kgqa.language.quantities import (
+    CLOCK,
+    MONEY,
+    NUMBER,
+    OPERATORS,
+    PERCENT,
+    TIME,
+    YES_NO,
+    Quantity,
+    find_quantities,
+)
 from kgqa.models.arithmetic_head import FILE, ArithmeticHead, load_arithmetic_head, save_arithmetic_head
 from kgqa.models.load import open_reader
 from kgqa.models.pretrained import CARD, write_card
@@ -22,13 +33,15 @@ from kgqa.qa.amounts import (
     compute_amounts,
     expressions,
     formula,
+    in_unit_asked,
+    is_answered,
     possible,
     sum_of,
 )
 from kgqa.qa.answerer import Answerer
 from kgqa.qa.render import answer_json, source_words
-from kgqa.qa.state import QAState
-from kgqa.types import InputError, Passage, Question, Source
+from kgqa.qa.state import HeadScores, QAState
+from kgqa.types import Candidate, InputError, Passage, Question, Source, Span
 
 PASSAGE = "A ticket costs 4 euros. Tom buys 3 of them."
 QUESTION = "How much does Tom pay?"
@@ -157,7 +170,9 @@ class AddsThenTakes(ArithmeticHead):
 
 def test_expressions_are_built_step_by_step() -> None:
     given = quantities("3 euros, 4 euros and 2 euros")
-    best = expressions(AddsThenTakes(8).eval(), given, torch.randn(3, 128), torch.randn(128))[0]
+    best = expressions(
+        AddsThenTakes(8).eval(), given, torch.randn(3, 128), torch.randn(128), "How much is it?"
+    )[0]
     assert [OPERATORS[step.operator].removeprefix("r") for step in best.steps] == ["+", "-"]
     assert len(best.quantities) == 5 and best.result == best.quantities[-1] and best.score <= 0
     assert sorted({n for step in best.steps for n in step[:2]}) == [0, 1, 2, 3]  # each of them once
@@ -165,12 +180,97 @@ def test_expressions_are_built_step_by_step() -> None:
 
 def test_a_quantity_is_taken_again_only_beside_its_own_share() -> None:
     given = quantities("36 eggs and 9 eggs")
-    found = expressions(AddsThenTakes(8).eval(), given, torch.randn(2, 128), torch.randn(128))
+    found = expressions(AddsThenTakes(8).eval(), given, torch.randn(2, 128), torch.randn(128), "")
     assert all(len(expression.steps) == 1 for expression in found)  # not 36 - 9 - 9
     price, share = quantities("80 euros")[0], quantities("25 %")[0]
     times, minus = OPERATORS.index("*"), OPERATORS.index("-")
     part = Expression((Operation(0, 1, times),), (price, share, quantities("20 euros")[0]), 0.0)
     assert _is_sensible(part, Operation(0, 2, minus)) and not _is_sensible(part, Operation(0, 1, minus))
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "kinds"),
+    [
+        ("Does everybody fit?", "5 people, 7 people", {YES_NO}),
+        ("How many are left?", "5 people, 7 people", {NUMBER}),
+        ("How long does it take?", "from 9:40 to 11:05 for 3 euros", {TIME}),
+        ("When does it arrive?", "at 9:40 it was 5 minutes late", {CLOCK}),
+        ("How much do they pay?", "3 tickets at 4 euros for 2 hours", {MONEY, NUMBER}),
+    ],
+)
+def test_results_are_of_the_kind_asked_for(question: str, text: str, kinds: set[str]) -> None:
+    torch.manual_seed(0)
+    given = quantities(text)
+    states = torch.randn(len(given), 128)
+    found = expressions(ArithmeticHead(8).eval(), given, states, torch.randn(128), question)
+    assert found and {expression.result.kind for expression in found} <= kinds
+
+
+def span_of(part: str, passage: str) -> Candidate:
+    start = passage.index(part)
+    return Candidate(part, Source.PASSAGE, 0.8, Span(start, start + len(part)))
+
+
+def read_as(question: str, passage: str, part: str) -> QAState:
+    """The state of a question whose answer is read in the passage."""
+    scores = HeadScores(torch.tensor([5.0, 0.0, 0.0]), spans=(span_of(part, passage),))
+    return QAState(Question(question, passage=Passage(passage)), scores=scores)
+
+
+@pytest.mark.parametrize(
+    ("question", "passage", "part", "said"),
+    [
+        ("How many eggs did she buy?", "She bought three dozen eggs.", "three dozen eggs", "36 eggs"),
+        (
+            "How many minutes was he out?",
+            "He was out for an hour and a half.",
+            "an hour and a half",
+            "90 minutes",
+        ),
+        ("How many minutes was he out?", "He was out for 90 minutes.", "90 minutes", None),
+        ("How long was he out?", "He was out for an hour and a half.", "an hour and a half", None),
+        ("How many eggs did she buy?", "She bought 36 eggs.", "36 eggs", None),
+    ],
+)
+def test_a_quantity_is_said_in_the_unit_asked_for(
+    question: str, passage: str, part: str, said: str | None
+) -> None:
+    found = in_unit_asked(read_as(question, passage, part))
+    assert (found and found.candidate.text) == said
+
+
+def test_a_reader_that_repeats_a_quantity_is_doubted(computing: Answerer) -> None:
+    calibration = AmountCalibration(threshold=0.6, unanswered=0.3)
+    in_all = "How much does Tom pay in all?"
+    each = sum_of(Question(in_all, passage=Passage(PASSAGE)), computing.reader)
+    assert each is not None
+    said = [(in_all, "4 euros"), (in_all, "Tom"), (QUESTION, "4 euros")]
+    assert [is_answered(read_as(q, PASSAGE, part), each) for q, part in said] == [False, True, True]
+    none = QAState(
+        Question(QUESTION, passage=Passage(PASSAGE)), scores=HeadScores(torch.tensor([0.0, 0.0, 5.0]))
+    )
+    assert not is_answered(none, each)
+    least = (calibration.least(True), calibration.least(False), AmountCalibration().least(False))
+    assert least == (0.6, 0.3, 0.5)
+
+
+def test_a_result_of_less_probability_counts_where_the_reader_has_no_answer(
+    computing: Answerer,
+) -> None:
+    state = read_as(QUESTION, PASSAGE, "Tom")
+    none = replace(state, scores=HeadScores(torch.tensor([0.0, 0.0, 5.0])))
+    reader = computing.reader
+    assert reader.amounts is not None
+    with torch.no_grad():
+        reader.amounts.answer_type[-1].bias.zero_()
+    reader.card["amounts"] = {"layer": 1, "threshold": 0.6, "unanswered": 0.3}
+    found = [each.computed for each in compute_amounts((state, none), reader)]
+    assert found[0] is None and found[1] is not None and found[1].candidate.text == "12 euros"
+
+
+def test_comparisons_come_before_amounts(computing: Answerer) -> None:
+    names = [step.name for step in computing.steps]
+    assert names.index("read") < names.index("compare") < names.index("amounts") < names.index("decide")
 
 
 def test_only_what_units_allow_is_possible() -> None:

@@ -8,9 +8,9 @@ from kgqa.graph.load import open_graph
 from kgqa.graph.retrieval.ablation import no_facts
 from kgqa.models.load import open_reader
 from kgqa.qa.decide import DecisionConfig
-from kgqa.qa.read import read
+from kgqa.qa.read import read, reword
 from kgqa.qa.retrieve import Retriever, retrieve
-from kgqa.qa.state import QAState
+from kgqa.qa.state import QAState, QAStates
 from kgqa.types import Passage, Question, Subgraph
 
 PASSAGE = Passage("I want to plant flowers so I dug the ground.")
@@ -102,3 +102,26 @@ def test_a_graph_that_says_all_there_is_is_read_once(tools_file: Path) -> None:
     assert decision.graph_free(graph, open_question) == decision.graph_free(graph, chosen) == 0.5
     of_choices = decision.model_copy(update={"graph_free_choices": 0.25})
     assert of_choices.graph_free(graph, chosen) == 0.25 and of_choices.graph_free(graph, open_question) == 0.5
+
+
+def test_another_wording_is_read_too_and_averaged(model_folder: Path, tools_file: Path) -> None:
+    reader = open_reader(model_folder)
+    retriever = Retriever(open_graph(tools_file), reader.settings)
+    texts = ("What did I probably dig with?", "What did I dig with?", "I dug with what?")
+    questions = [Question(text, passage=PASSAGE) for text in texts]
+
+    def reading(states: QAStates) -> QAStates:
+        return read(retrieve(states, retriever), reader)
+
+    states = reading(tuple(map(QAState, questions)))
+    found = reword(states, reading, lambda question: "en", 0.5)
+    plain = states[1].scores.answer_type
+    assert found[1] is states[1]
+    for before, after in ((states[0], found[0]), (states[2], found[2])):
+        mean = (before.scores.answer_type + plain) / 2
+        assert torch.allclose(after.scores.answer_type, mean, atol=1e-4)
+        assert after.scores.rows is before.scores.rows and after.question is before.question
+    assert reword(states, reading, lambda question: "en", 0.0) == states
+    assert reword(states, reading, lambda question: "xx", 0.5) == states
+    chosen = QAState(Question(texts[0], ("spade", "fork")))
+    assert reword((chosen,), reading, lambda question: "en", 0.5) == (chosen,)
