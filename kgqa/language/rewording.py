@@ -6,9 +6,8 @@ import re
 from functools import lru_cache
 
 from kgqa.graph.linking.languages import wordings
-from kgqa.graph.linking.normalize import ABBREVIATIONS, DETERMINERS, lemma
+from kgqa.graph.linking.normalize import DETERMINERS, SUBJECTS, lemma
 from kgqa.language.overlap import PRESENT
-from kgqa.verbalize.inflection import is_known
 
 
 @lru_cache(maxsize=20_000)
@@ -52,7 +51,7 @@ def _fronted(asked: re.Match[str], table: dict[str, str]) -> str:
             return asked[0]
         verb, subject = "did", said[:at]
         rest = [PRESENT.get(said[at]) or lemma(said[at]), *said[at + 1 :]]
-    if is_known(subject[0].lower()) and subject[0].lower() not in ABBREVIATIONS:
+    if subject[0].lower() in DETERMINERS | SUBJECTS:  # a name stays as it is
         subject = [subject[0].lower(), *subject[1:]]
     return " ".join([word, verb, *subject, *rest, after]).rstrip() + "?"
 
