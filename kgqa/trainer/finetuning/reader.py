@@ -32,7 +32,7 @@ from kgqa.models.load import open_reader
 from kgqa.models.pretrained import CARD, from_config, load_config, load_pretrained
 from kgqa.models.reader import Reader, load_reader, read_card, save_reader, trained_on
 from kgqa.models.reasoners import REASONERS, ReasonerSettings, find_reasoner
-from kgqa.objectives.base import Objective
+from kgqa.objectives.base import Batches, Objective
 from kgqa.objectives.distillation import TaughtQA
 from kgqa.objectives.finetuning import QA, SiFT
 from kgqa.progress import track
@@ -269,10 +269,11 @@ def synthetic_graph_questions(
 # `kgqa train`: from a recipe to a trained reader.
 
 
-def train_reader(recipe: ReaderRecipe, folder: Path) -> TrainResult:
+def train_reader(recipe: ReaderRecipe, folder: Path, collated: Batches | None = None) -> TrainResult:
     """Train a reader by a recipe; checkpoints and the final reader are written to `folder`.
 
-    The reader in `folder/export` loads with `kgqa.load` or `--model`.
+    The reader in `folder/export` loads with `kgqa.load` or `--model`. Batches `collated` elsewhere
+    (`training/gpu.py`) are used instead of the recipe's data sets, which need not be there.
     """
     if not recipe.teacher and (recipe.temperature is not None or recipe.soft is not None):
         raise InputError("temperature and soft need a teacher; set teacher, or leave them out")
@@ -280,7 +281,8 @@ def train_reader(recipe: ReaderRecipe, folder: Path) -> TrainResult:
         raise InputError("teacher and consistency cannot be combined; leave one of them out")
     check_measured(recipe.trainer, READERS)
     located, sizes = recipe.located(), dict[str, int]()
-    check_uses(located.data, located.development)
+    if collated is None:
+        check_uses(located.data, located.development)
     entities = load_entities(Path(located.entities)) if recipe.entities else None
     if entities is not None:
         if not find_reasoner(recipe.reasoner.name).reads_entities:
@@ -290,14 +292,17 @@ def train_reader(recipe: ReaderRecipe, folder: Path) -> TrainResult:
             )
         sizes["entity_size"] = entities.size
     recipe = recipe.model_copy(update={"reasoner": recipe.reasoner.model_copy(update=sizes)})
-    asked = (recipe.encoder.folder, recipe.input.relevance, recipe.input.fact_encoder)
+    finders = () if collated else (recipe.input.relevance, recipe.input.fact_encoder)
+    asked = (recipe.encoder.folder, *finders)
     weights = [*map(find_encoder, filter(None, asked))]
     weights += [Path(located.entities)] if recipe.entities else []
     if recipe.teacher:
         weights.append(find_model(expanded(recipe.teacher)))
-    claim(folder, recipe, weights=weights_of(weights), **data_hashes([*located.data, *located.development]))
+    data = [] if collated else [*located.data, *located.development]
+    claim(folder, recipe, weights=weights_of(weights), **(data_hashes(data) if data else {}))
     reader, tokenizer, source = build(recipe)
-    parts = [prepare(data, recipe, cache_folder("subgraphs")) for data in located.data]
+    mixture = [] if collated else located.data
+    parts = [prepare(settings, recipe, cache_folder("subgraphs")) for settings in mixture]
     longest = min(recipe.input.max_tokens, reader.layerwise.max_tokens)
     reading = recipe.input.model_copy(update={"max_tokens": longest})
     collator = Collator(tokenizer, reading, entities=entities)
@@ -330,7 +335,7 @@ def train_reader(recipe: ReaderRecipe, folder: Path) -> TrainResult:
         parts = [kept for kept, _ in sides]
         measured += [part for _, part in sides]
     seed, shares = recipe.trainer.seed, (recipe.paraphrase, recipe.graph_dropout)
-    batches = MixedBatches(parts, collator, seed, *shares, teacher=its_collator)
+    batches = collated or MixedBatches(parts, collator, seed, *shares, teacher=its_collator)
 
     def evaluate(_objective: Any) -> dict[str, float]:
         return measure(reader, in_order(measured, collator))
