@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import fields
 from itertools import count
@@ -111,7 +112,7 @@ def test_there_and_back(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(gpu, "PARCEL", 24_000)
-    monkeypatch.setattr(gpu, "PART", 9_000)
+    monkeypatch.setattr(gpu, "PART", 20_000)
     parcels, machine, parts = tmp_path / "parcels", tmp_path / "machine", tmp_path / "parts"
     command("prepare", recipe, "--out", parcels, "--tokens", 200, "--times", 1, "--python", "")
     sums = json.loads((parcels / "manifest.json").read_text())
@@ -157,12 +158,44 @@ def test_there_and_back(
     for part in range(1 + gpu.PARTS, pieces + 1, gpu.PARTS):
         command(*to_train, "--left", 0, "--part", part)
     command("home", parts, "--to", tmp_path / "home")
-    assert f"step {lines[-1]['step']}" in capsys.readouterr().out
+    assert f"after step {lines[-1]['step']}" in capsys.readouterr().out
     trained = load_reader(tmp_path / "home")[0].state_dict()
     (export,) = machine.glob("*/run/export")
     expected = load_reader(export)[0].state_dict()
     for name, value in expected.items():
         torch.testing.assert_close(trained[name], value, atol=0.02, rtol=0.02, msg=name)
+
+
+def test_an_encoder_is_pretrained_there(
+    command: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from transformers import AutoModel
+
+    (tmp_path / "days.txt").write_text(
+        "\n\n".join(f"They rest on day {n}.\nThe cook digs." for n in range(300))
+    )
+    recipe = tmp_path / "toy.toml"
+    recipe.write_text(
+        f"""
+        encoder = {{hidden_size = 32, num_hidden_layers = 1, num_attention_heads = 2, intermediate_size = 64}}
+        tokenizer = {{vocab_size = 320}}
+        data = {{folder = "{tmp_path}", sources = {{days = 1.0}}, sequence_tokens = 16, held_out = 0.0}}
+        objective = {{name = "rtd"}}
+        trainer = {{max_tokens = 1000, log_every_steps = 1, precision = "fp32"}}
+        """
+    )
+    parcels, parts, model = (tmp_path / name for name in ("parcels", "parts", "model"))
+    command("prepare", recipe, "--out", parcels, "--python", "")
+    (tmp_path / "days.txt").unlink()
+    ticks = count()
+    clock = SimpleNamespace(monotonic=lambda: float(next(ticks)), perf_counter=time.perf_counter)
+    monkeypatch.setattr(loop, "time", clock)
+    monkeypatch.setattr(loop, "matrix_rate", lambda *_: 1e9)
+    to_train = ("--work", tmp_path / "machine", "--out", parts)
+    command("train", parcels, "--began", time.time() - 30, "--clock", 200, "--reserve", 100, *to_train)
+    command("home", parts, "--to", model)
+    assert torch.isfinite(AutoModel.from_pretrained(model).get_input_embeddings().weight).all()
+    assert (model / "tokenizer.json").is_file() and (model / "generator" / "model.safetensors").is_file()
 
 
 def test_what_does_not_travel_is_refused(recipe: Path, command: Callable[..., None], tmp_path: Path) -> None:

@@ -271,8 +271,8 @@ def home(asked: argparse.Namespace) -> None:
         check(here[0], expected)
         found.append(here[0])
     unpack(found, asked.to)
-    log = (asked.to / "log.jsonl").read_text(encoding="utf-8").splitlines()
-    print(f"{asked.to}: the model after {json.loads(log[-1])}")
+    last = json.loads((asked.to / "log.jsonl").read_text(encoding="utf-8").splitlines()[-1])
+    print(f"{asked.to}: the model after step {last['step']:,}, {last['tokens']:,} tokens (log.jsonl)")
 
 
 # Files in pieces, with checksums; folders of weights.
