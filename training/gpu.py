@@ -13,12 +13,10 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import lzma
 import os
 import shutil
 import subprocess
 import sys
-import tarfile
 import time
 import tomllib
 import zipfile
@@ -35,11 +33,11 @@ PART, PARTS = 15 * MIB, 4
 """Bytes of a part, and how many of them one command gives back: files of 16 MiB, 64 MiB in all."""
 CODE = ("kgqa", "graph_data/*.toml", "training/gpu.py", "training/pack.py")
 """What the machine needs of the checkout."""
-WHEELS = ("pydantic", "pydantic-core", "annotated-types", "typing-inspection")
+WHEELS = ("pydantic", "pydantic-core", "annotated-types", "typing-inspection", "rapidfuzz", "xxhash")
 """Packages that the machine lacks."""
 EXPORT = 45
 """Seconds from the last step to the parts: checkpoint, export, packing."""
-MANIFEST, RECIPE = "manifest.json", "recipe.json"
+MANIFEST, RECIPE, WHOLE = "manifest.json", "recipe.json", "whole.zip"
 
 Files = dict[str, Path]
 """Files and folders by their names in an archive."""
@@ -57,14 +55,9 @@ def prepare(asked: argparse.Namespace) -> None:
     (out / RECIPE).write_text(json.dumps(recipe), encoding="utf-8")
     files |= {path.relative_to(ROOT).as_posix(): path for kind in CODE for path in ROOT.glob(kind)}
     files |= {"site": wheels(out, asked.python)} if asked.python else {}
-    # a wide dictionary: questions come again in other batches
-    how: Any = {"id": lzma.FILTER_LZMA2, "preset": 4, "dict_size": 64 * MIB}
-    whole = out / "whole.tar"
-    with lzma.open(whole, "wb", filters=[how]) as packed, tarfile.open(fileobj=packed, mode="w|") as tar:
-        for name, path in {**files, RECIPE: out / RECIPE}.items():
-            tell(f"packing {name}")
-            tar.add(path, name, filter=lambda info: None if "__pycache__" in info.name else info)
-    pieces = split(whole, out, "parcel", PARCEL)
+    tell("packing")
+    archive({**files, RECIPE: out / RECIPE}, out / WHOLE)
+    pieces = split(out / WHOLE, out, "parcel", PARCEL)
     shutil.copy(__file__, out / "gpu.py")
     print(f"{out}: {len(pieces)} parcels, {mib(pieces):.1f} MiB, in {time.monotonic() - began:.0f} s")
 
@@ -151,7 +144,7 @@ def wheels(out: Path, python: str) -> Path:
     site, part = out / f"site-{python}", out / "site.part"
     if not site.is_dir():
         named = [f"{name}=={version(name)}" for name in WHEELS]
-        kinds = [f"--platform={kind}_x86_64" for kind in ("manylinux_2_17", "manylinux2014")]
+        kinds = [f"--platform=manylinux{kind}_x86_64" for kind in ("2014", "_2_17", "_2_27", "_2_28")]
         only = ["--no-deps", "--only-binary=:all:", f"--python-version={python}", *kinds]
         subprocess.run([sys.executable, "-m", "pip", "download", "-q", "-d", part, *only, *named], check=True)
         for wheel in part.glob("*.whl"):
@@ -239,9 +232,8 @@ def weights_out(work: Path, out: Path, first: int) -> None:
         parts.mkdir(exist_ok=True)
         (pack if (export / "reader.json").exists() else halve)(export, packed)
         shutil.copy(work / "run" / "log.jsonl", packed)
-        with tarfile.open(work / "whole.tar", "w:gz", compresslevel=1) as tar:
-            tar.add(packed, ".")
-        split(work / "whole.tar", parts, "part", PART)
+        archive({path.name: path for path in packed.iterdir()}, work / WHOLE)
+        split(work / WHOLE, parts, "part", PART)
     names = list(json.loads(manifest.read_text(encoding="utf-8")))
     chosen = [parts / name for name in names[first - 1 : first - 1 + PARTS]]
     out.mkdir(parents=True, exist_ok=True)
@@ -278,6 +270,17 @@ def home(asked: argparse.Namespace) -> None:
 # Files in pieces, with checksums; folders of weights.
 
 
+def archive(files: Files, whole: Path) -> None:
+    """Write an archive of files and folders: weights, which LZMA does not shrink more, are deflated."""
+    with zipfile.ZipFile(whole, "w", compresslevel=1) as packed:
+        for name, path in files.items():
+            for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+                if file.is_file() and "__pycache__" not in file.parts:
+                    weights = file.suffix == ".safetensors" and not name.startswith("batches")
+                    inside = f"{name}/{file.relative_to(path).as_posix()}".removesuffix("/.")
+                    packed.write(file, inside, zipfile.ZIP_DEFLATED if weights else zipfile.ZIP_LZMA)
+
+
 def split(whole: Path, folder: Path, name: str, size: int) -> list[Path]:
     """Cut a file into pieces of at most `size` bytes, and write their checksums last; the file itself is removed."""
     for old in folder.glob(f"{name}-*"):
@@ -307,14 +310,13 @@ def check(path: Path, expected: str) -> None:
 
 def unpack(pieces: Sequence[Path], folder: Path) -> None:
     """Unpack an archive in pieces; `folder` appears when it is whole."""
-    part, whole = folder.with_name(folder.name + ".part"), folder.with_name(folder.name + ".tar")
+    part, whole = folder.with_name(folder.name + ".part"), folder.with_name(folder.name + ".zip")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
     with whole.open("wb") as joined:
         for piece in pieces:
             joined.write(piece.read_bytes())
-    with tarfile.open(whole) as tar:
-        tar.extractall(part, filter="data")
+    zipfile.ZipFile(whole).extractall(part)
     whole.unlink()
     os.replace(part, folder)
 
