@@ -19,6 +19,7 @@ import torch
 from kgqa.models.reader import load_reader
 from kgqa.trainer import loop
 from kgqa.trainer.data import collated
+from kgqa.trainer.finetuning.reader import PretrainedEncoderSettings, load_encoder
 
 ROWS = [
     {
@@ -196,6 +197,21 @@ def test_an_encoder_is_pretrained_there(
     command("home", parts, "--to", model)
     assert torch.isfinite(AutoModel.from_pretrained(model).get_input_embeddings().weight).all()
     assert (model / "tokenizer.json").is_file() and (model / "generator" / "model.safetensors").is_file()
+
+
+def test_an_encoder_with_a_head_travels(
+    gpu: ModuleType, encoder, tokenizer_folder: Path, tmp_path: Path
+) -> None:
+    from transformers import ElectraForMaskedLM
+
+    head = ElectraForMaskedLM(encoder.config)
+    head.electra = encoder
+    head.save_pretrained(tmp_path / "mlm")
+    gpu.shrink(tmp_path / "mlm", tmp_path / "start")
+    (tmp_path / "start" / "tokenizer.json").write_bytes((tokenizer_folder / "tokenizer.json").read_bytes())
+    loaded, _ = load_encoder(PretrainedEncoderSettings(folder=str(tmp_path / "start")))
+    for name, value in loaded.state_dict().items():
+        torch.testing.assert_close(value, encoder.state_dict()[name], atol=1e-3, rtol=1e-3)
 
 
 def test_what_does_not_travel_is_refused(recipe: Path, command: Callable[..., None], tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def prepare(asked: argparse.Namespace) -> None:
 
 
 def reader_files(asked: argparse.Namespace) -> tuple[dict[str, Any], Files]:
-    """The resolved recipe of a reader, and what it needs: weights in 8 bits, and batches collated beforehand."""
+    """The resolved recipe of a reader, and what it needs: weights, and batches collated beforehand."""
     from kgqa.fingerprint import fingerprint
     from kgqa.models import collation
     from kgqa.models.collation.collate import Collator
@@ -81,7 +81,7 @@ def reader_files(asked: argparse.Namespace) -> tuple[dict[str, Any], Files]:
     ]:
         raise InputError(f"{stays[0]}: does not travel; leave it out of the recipe")
     start = asked.out / "start"
-    pack(find_encoder(recipe.encoder.folder), start)
+    shrink(find_encoder(recipe.encoder.folder), start)
     data = [s.model_copy(update={"batch_questions": asked.times * s.batch_questions}) for s in recipe.data]
     recipe = recipe.model_copy(update={"data": data})
     located = recipe.located()
@@ -132,7 +132,7 @@ def encoder_files(asked: argparse.Namespace) -> tuple[dict[str, Any], Files]:
         update["tokenizer"] = recipe.tokenizer.model_copy(update={"folder": "corpus"})
     if recipe.start:
         files["start"] = asked.out / "start"
-        halve(data_path(recipe.start), files["start"])
+        shrink(data_path(recipe.start), files["start"])
         update["start"] = "start"
     return {"encoder": recipe.model_copy(update=update).model_dump(mode="json")}, files
 
@@ -230,7 +230,7 @@ def weights_out(work: Path, out: Path, first: int) -> None:
     if not manifest.exists() or manifest.stat().st_mtime < export.stat().st_mtime:
         shutil.rmtree(packed, ignore_errors=True)
         parts.mkdir(exist_ok=True)
-        (pack if (export / "reader.json").exists() else halve)(export, packed)
+        shrink(export, packed)
         shutil.copy(work / "run" / "log.jsonl", packed)
         archive({path.name: path for path in packed.iterdir()}, work / WHOLE)
         split(work / WHOLE, parts, "part", PART)
@@ -321,22 +321,20 @@ def unpack(pieces: Sequence[Path], folder: Path) -> None:
     os.replace(part, folder)
 
 
-def pack(folder: Path, out: Path) -> None:
-    """A copy of a model with its weights in 8 bits."""
-    from pack import pack as write_packed  # beside this file, or among the code that came along
-
-    write_packed(folder, out)
-
-
-def halve(folder: Path, out: Path) -> None:
-    """A copy of an encoder with its weights in half precision."""
+def shrink(folder: Path, out: Path) -> None:
+    """A copy of a model, a reader in 8 bits, an encoder in half precision; packed weights stay as they are."""
+    from pack import pack  # beside this file, or among the code that came along
     from safetensors.torch import load_file
 
-    from kgqa.models.pretrained import save_half
+    from kgqa.models.pretrained import WEIGHTS, is_packed, save_half
 
+    if (folder / "reader.json").exists():
+        pack(folder, out)
+        return
     shutil.copytree(folder, out, dirs_exist_ok=True)
     for path in out.rglob("*.safetensors"):
-        save_half(load_file(path), path)
+        if not is_packed(path.parent, WEIGHTS):
+            save_half(load_file(path), path)
 
 
 def mib(paths: Iterable[Path]) -> float:
@@ -358,7 +356,7 @@ def main() -> None:
     add.add_argument("recipe", type=Path, help="of kgqa train (a reader) or kgqa pretrain")
     add.add_argument("overrides", nargs="*", metavar="KEY=VALUE")
     add.add_argument("--out", type=Path, default=Path(".carry"), help="folder of the parcels (.carry)")
-    add.add_argument("--tokens", type=float, default=30e6, help="of a reader's batches in all (30e6)")
+    add.add_argument("--tokens", type=float, default=15e6, help="of a reader's batches in all (15e6)")
     add.add_argument("--times", type=int, default=8, help="a reader's batches are so many times larger (8)")
     add.add_argument("--python", default="3.12", help='its version there; "": no package is missing there')
     add.set_defaults(run=prepare)
