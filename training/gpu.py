@@ -95,7 +95,8 @@ def reader_files(asked: argparse.Namespace) -> tuple[dict[str, Any], Files]:
     batches = asked.out / f"batches-{key}"
     batches.mkdir(exist_ok=True)
     parts = [training.prepare(settings, recipe, cache_folder("subgraphs")) for settings in located.data]
-    mixed, tokens, told = MixedBatches(parts, Collator(tokenizer, reading), *how), 0, 0.0
+    mixed: Any = MixedBatches(parts, Collator(tokenizer, reading), *how)
+    tokens, told = 0, 0.0
     files: Files = {}
     for step in count():
         name = f"{step:06}.safetensors"
