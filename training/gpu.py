@@ -18,7 +18,6 @@ import shutil
 import subprocess
 import sys
 import time
-import tomllib
 import zipfile
 from collections.abc import Iterable, Sequence
 from itertools import count
@@ -48,9 +47,11 @@ Files = dict[str, Path]
 
 def prepare(asked: argparse.Namespace) -> None:
     """Write parcels, with a manifest of their checksums and this file; what was made before is used again."""
+    from kgqa.trainer.recipe import recipe_values
+
     began, out = time.monotonic(), asked.out
     out.mkdir(parents=True, exist_ok=True)
-    is_reader = isinstance(tomllib.loads(asked.recipe.read_text(encoding="utf-8")).get("data"), list)
+    is_reader = isinstance(recipe_values(asked.recipe).get("data"), list)
     recipe, files = (reader_files if is_reader else encoder_files)(asked)
     (out / RECIPE).write_text(json.dumps(recipe), encoding="utf-8")
     files |= {path.relative_to(ROOT).as_posix(): path for kind in CODE for path in ROOT.glob(kind)}
