@@ -124,7 +124,7 @@ def test_there_and_back(
     arriving = tmp_path / "arriving"
     arriving.mkdir()
     (arriving / "manifest.json").write_bytes((parcels / "manifest.json").read_bytes())
-    to_train = ("train", arriving, "--work", machine, "--out", parts, "--reserve", 10, "--every", 0.005)
+    to_train = ("train", arriving, "--work", machine, "--out", parts, "--reserve", 10)
     for number, name in enumerate(sums, start=1):
         whole = (parcels / name).read_bytes()
         if number == 1:
