@@ -94,7 +94,7 @@ def third(verb: str) -> str:
     """Third person singular of a verb: dig -> digs, wash -> washes, carry -> carries."""
     if verb in {"be", "have"}:
         return {"be": "is", "have": "has"}[verb]
-    return "goes" if verb == "go" else "does" if verb == "do" else _with_s(verb)
+    return _with_s(verb + "e" * bool(re.search("[^aeiou]o$", verb)))  # goes, undoes, echoes; but moos
 
 
 @lru_cache(maxsize=50_000)
@@ -129,7 +129,7 @@ def with_article(noun: str) -> str:
     if noun[:1].isupper():
         return noun
     silent = noun.startswith(("hour", "honest", "heir", "honour", "honor"))
-    like_you = re.match(r"(?:uni(?!n|m)|use|usu|eu|one\b|once|ur[aei]|ut[ei])", noun)
+    like_you = re.match(r"(?:uni(?!n|m)|use|usu|uku|eu|ewe|one\b|once|ur[aei]|ut[ei])", noun)
     return ("an " if silent or (noun[:1] in "aeiou" and not like_you) else "a ") + noun
 
 

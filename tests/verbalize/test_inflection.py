@@ -20,6 +20,11 @@ from kgqa.verbalize import inflection
         ("strike", "struck", "striking", "strikes"),
         ("have", "had", "having", "has"),
         ("picnic", "picnicked", "picnicking", "picnics"),
+        ("strike", "struck", "striking", "strikes"),
+        ("patrol", "patrolled", "patrolling", "patrols"),
+        ("reset", "reset", "resetting", "resets"),
+        ("undo", "undid", "undoing", "undoes"),
+        ("moo", "mooed", "mooing", "moos"),
     ],
 )
 def test_verbs(verb: str, past: str, gerund: str, third: str) -> None:
@@ -38,12 +43,29 @@ def test_verbs(verb: str, past: str, gerund: str, third: str) -> None:
         ("kitchen knife", "a kitchen knife", "kitchen knives"),
         ("garden soil", "garden soil", "garden soil"),
         ("umbrella", "an umbrella", "umbrellas"),
+        ("ukulele", "a ukulele", "ukuleles"),
+        ("ewe", "a ewe", "ewes"),
+        ("fisherman", "a fisherman", "fishermen"),
+        ("human", "a human", "humans"),
+        ("quiz", "a quiz", "quizzes"),
         ("glass of water", "a glass of water", "glasses of water"),
     ],
 )
 def test_nouns(noun: str, article: str, plural: str) -> None:
     assert inflection.with_article(noun) == article
     assert inflection.plural(noun) == plural
+
+
+def test_participles() -> None:
+    verbs = ("build", "forget", "paint", "strike", "undo", "write")
+    assert [inflection.participle(v) for v in verbs] == [
+        "built",
+        "forgotten",
+        "painted",
+        "struck",
+        "undone",
+        "written",
+    ]
 
 
 def test_prepositions() -> None:
