@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Sequence
 from html import escape
@@ -16,14 +17,14 @@ if TYPE_CHECKING:
     from kgqa.types import Answer, EvidencePath, Subgraph
 
 
-# Subgraphs as networkx and rdflib graphs. rdflib is no core dependency; networkx is one.
+# Subgraphs as networkx and rdflib graphs; both libraries are imported where they are used, as they slow down a start.
 
 _IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]+")
 
 
 def networkx_of(graph: Subgraph, roles: Sequence[str]) -> MultiDiGraph:
     """Implementation of `Subgraph.to_networkx`; `roles` are those of its nodes."""
-    import networkx  # here, since importing it would slow down every start
+    import networkx
 
     found = networkx.MultiDiGraph()
     for name, label, role, score in zip(graph.nodes, graph.labels, roles, graph.scores, strict=True):
@@ -35,8 +36,25 @@ def networkx_of(graph: Subgraph, roles: Sequence[str]) -> MultiDiGraph:
     return found
 
 
-def rdf_of(graph: Subgraph, rdflib: Any) -> RdfGraph:
-    """Implementation of `Evidence.to_rdf`, given the module `rdflib`."""
+LAYOUTS = ("spring", "kamada_kawai", "forceatlas2", "circular", "shell", "spiral", "spectral", "random")
+"""Layouts of networkx that need only a graph."""
+
+
+def laid_out(graph: MultiDiGraph, layout: str) -> MultiDiGraph:
+    """A graph whose nodes have `x` and `y` by one of `LAYOUTS`, always the same ones; "" changes nothing."""
+    import networkx
+
+    if layout:
+        place = getattr(networkx, f"{layout}_layout")
+        seed = {"seed": 0} if "seed" in inspect.signature(place).parameters else {}
+        for name, (x, y) in place(graph, **seed).items():
+            graph.nodes[name].update(x=float(x), y=float(y))
+    return graph
+
+
+def rdf_of(graph: Subgraph) -> RdfGraph:
+    """Implementation of `Subgraph.to_rdf`."""
+    import rdflib
 
     def term(name: str) -> Any:
         if name.startswith('"'):

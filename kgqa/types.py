@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from kgqa.notebook import answer_html, networkx_of, rdf_of
+from kgqa.notebook import LAYOUTS, answer_html, laid_out, networkx_of, rdf_of
 
 if TYPE_CHECKING:
     from networkx import MultiDiGraph
@@ -74,6 +74,14 @@ def _check_type(value: object, kind: Any, what: str, remedy: str) -> None:
     if not isinstance(value, kind) or (kind is Iterable and isinstance(value, str)):
         given = "missing" if value is None else f"of type {type(value).__name__}"
         raise ArgumentError(f"{what} {given}; {remedy}")
+
+
+def _checked_layout(name: str) -> str:
+    if name and name not in LAYOUTS:
+        raise InputError(
+            f"unknown layout {name!r}; {did_you_mean(name, LAYOUTS, 'choose ' + ', '.join(LAYOUTS))}"
+        )
+    return name
 
 
 class NodeRole(IntEnum):
@@ -375,10 +383,21 @@ class Subgraph:
         """All facts, by names."""
         return tuple(self.triple(e) for e in range(len(self.edges)))
 
-    def to_networkx(self) -> MultiDiGraph:
+    def to_networkx(self, layout: str = "") -> MultiDiGraph:
         """A `networkx.MultiDiGraph`: nodes by name with `label`, `role` and `score`, edges by relation with `label` and
-        `weight`."""
-        return networkx_of(self, [NodeRole(role).name.lower() for role in self.roles.tolist()])
+        `weight`. All that networkx writes (GraphML, GEXF, Pajek, ...) can be made of it. With a `layout` of networkx
+        ("spring", "kamada_kawai", ...), nodes have `x` and `y` too.
+
+        Raises:
+            InputError: there is no such layout.
+        """
+        graph = networkx_of(self, [NodeRole(role).name.lower() for role in self.roles.tolist()])
+        return laid_out(graph, _checked_layout(layout))
+
+    def to_rdf(self) -> RdfGraph:
+        """The facts as an `rdflib.Graph`, with the labels of entities and relations. Names that are no IRI get one that
+        begins with `urn:kgqa:`."""
+        return rdf_of(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -436,25 +455,14 @@ class Evidence:
         return self.subgraph.only(np.array(rows, dtype=np.int64))
 
     def to_rdf(self) -> RdfGraph:
-        """The facts of all paths as an `rdflib.Graph`, with the labels of entities and relations.
+        """The facts of all paths as an `rdflib.Graph`, as `Subgraph.to_rdf`."""
+        return self.facts.to_rdf()
 
-        Names without an IRI get one that begins with `urn:kgqa:`.
-
-        Raises:
-            InputError: rdflib is not installed.
-        """
-        try:
-            import rdflib
-        except ImportError:
-            raise InputError("to_rdf needs rdflib, which is not installed; pip install rdflib") from None
-
-        return rdf_of(self.facts, rdflib)
-
-    def to_networkx(self) -> MultiDiGraph:
+    def to_networkx(self, layout: str = "") -> MultiDiGraph:
         """The facts of all paths as a networkx graph, as `Subgraph.to_networkx`."""
         graph = self.facts.to_networkx()
         graph.remove_nodes_from([name for name, degree in dict(graph.degree()).items() if not degree])
-        return graph
+        return laid_out(graph, _checked_layout(layout))
 
 
 @dataclass(frozen=True, slots=True)

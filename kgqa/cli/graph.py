@@ -518,17 +518,14 @@ def path(
 def export(
     out: Annotated[Path, typer.Option("--out", "-o", help="File; its suffix selects the format.")],
     graph: Named = "everyday",
-    form: Annotated[
-        str,
-        typer.Option(
-            "--format", help="turtle, graphml, gexf, gml, cytoscape or networkx; default: by suffix."
-        ),
-    ] = "",
+    form: Annotated[str, typer.Option("--format", help="Name of a format; default: by suffix.")] = "",
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write a graph as Turtle (.ttl), GraphML (.graphml), GEXF (.gexf), GML (.gml), Cytoscape (.cyjs) or networkx
-    node-link JSON (.json). All but Turtle load the whole graph into memory.
+    """Write a graph as Turtle (.ttl), Graphviz DOT (.dot), GraphML (.graphml), GEXF (.gexf), GML (.gml), Pajek (.net),
+    Cytoscape (.cyjs), a figure for LaTeX (.tex, at most 500 concepts), or as JSON or text of networkx: networkx
+    (node-link, .json), adjacency, adjlist (.adjlist), multiline-adjlist, edgelist (.edgelist) or weighted-edgelist.
+    All but Turtle and DOT load the whole graph into memory.
 
     Example: kgqa graph export everyday --out everyday.graphml
     """

@@ -22,12 +22,14 @@ from kgqa.graph.formats.source_files import (
 from kgqa.graph.formats.tables import read_csv, read_workbook
 from kgqa.graph.formats.tsv import is_wordnet, read_conceptnet, read_tsv, read_wordnet
 from kgqa.graph.formats.write import (
-    write_cytoscape,
-    write_gexf,
+    write_dot,
     write_gml,
-    write_graphml,
-    write_node_link,
+    write_json,
+    write_latex,
+    write_lines,
+    write_pajek,
     write_turtle,
+    write_xml,
 )
 from kgqa.plugins import imported, installed
 from kgqa.settings import replacing
@@ -71,11 +73,19 @@ FORMATS: dict[str, GraphFormat] = {
         "@prefix|@base|PREFIX|BASE|<http|<urn|prefix|#",
         write_turtle,
     ),
-    "GraphML": GraphFormat(suffixes=(".graphml",), write=write_graphml),
-    "GEXF": GraphFormat(suffixes=(".gexf",), write=write_gexf),
+    "DOT": GraphFormat(suffixes=(".dot", ".gv"), write=write_dot),
+    "GraphML": GraphFormat(suffixes=(".graphml",), write=partial(write_xml, "graphml")),
+    "GEXF": GraphFormat(suffixes=(".gexf",), write=partial(write_xml, "gexf")),
     "GML": GraphFormat(suffixes=(".gml",), write=write_gml),
-    "Cytoscape": GraphFormat(suffixes=(".cyjs",), write=write_cytoscape),
-    "networkx": GraphFormat(suffixes=(".json",), write=write_node_link),
+    "Pajek": GraphFormat(suffixes=(".net",), write=write_pajek),
+    "LaTeX": GraphFormat(suffixes=(".tex",), write=write_latex),
+    "Cytoscape": GraphFormat(suffixes=(".cyjs",), write=partial(write_json, "cytoscape_data")),
+    "networkx": GraphFormat(suffixes=(".json",), write=partial(write_json, "node_link_data", edges="edges")),
+    "adjacency": GraphFormat(write=partial(write_json, "adjacency_data")),
+    "adjlist": GraphFormat(suffixes=(".adjlist",), write=partial(write_lines, "adjlist")),
+    "multiline-adjlist": GraphFormat(write=partial(write_lines, "multiline_adjlist")),
+    "edgelist": GraphFormat(suffixes=(".edgelist",), write=partial(write_lines, "edgelist")),
+    "weighted-edgelist": GraphFormat(write=partial(write_lines, "edgelist", data=["weight"])),
 }
 """Graph formats by name. Without a known suffix, a file has the first format whose `begins` matches."""
 ENTRY_POINTS = "kgqa.graph_formats"

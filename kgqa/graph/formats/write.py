@@ -1,4 +1,4 @@
-"""Export graphs: as Turtle, and in the formats of networkx, for which the graph must fit in memory."""
+"""Export graphs: as Turtle and DOT, and in the formats of networkx, for which the graph must fit in memory."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ import json
 import re
 from collections.abc import Iterator
 from functools import partial
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import numpy as np
+
+from kgqa.notebook import laid_out
+from kgqa.types import InputError
 
 if TYPE_CHECKING:
     from networkx import MultiDiGraph
@@ -27,6 +30,9 @@ PREFIXES = """@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
 _PLAIN = r"[^\x00-\x20<>\"{}|^`\\#]*"
 _IRI = re.compile(rf"[A-Za-z][A-Za-z0-9+.-]*:{_PLAIN}(?:#{_PLAIN})?")
 _LITERAL = re.compile(rf'"(.*)"(|@[A-Za-z]+(?:-[A-Za-z0-9]+)*|\^\^<{_PLAIN}(?:#{_PLAIN})?>)', re.DOTALL)
+_LATEX = re.compile(r"[\\&%$#_{}~^]")
+MOST_DRAWN = 500
+"""Most concepts of a figure, whose layout takes time that grows with their square."""
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -111,18 +117,28 @@ def to_networkx(store: GraphStore) -> MultiDiGraph:
     return graph
 
 
-def write_graphml(store: GraphStore, file: IO[bytes]) -> None:
-    """Write a graph as GraphML."""
+def write_xml(form: str, store: GraphStore, file: IO[bytes]) -> None:
+    """Write a graph as GraphML or GEXF."""
     import networkx
 
-    networkx.write_graphml(_numbered(to_networkx(store)), file, prettyprint=False)
+    getattr(networkx, f"write_{form}")(_numbered(to_networkx(store)), file, prettyprint=False)
 
 
-def write_gexf(store: GraphStore, file: IO[bytes]) -> None:
-    """Write a graph as GEXF."""
+def write_json(form: str, store: GraphStore, file: IO[bytes], **options: Any) -> None:
+    """Write a graph as JSON by a function of networkx: node_link_data, adjacency_data or cytoscape_data."""
     import networkx
 
-    networkx.write_gexf(_numbered(to_networkx(store)), file, prettyprint=False)
+    data = getattr(networkx, form)(to_networkx(store), **options)
+    file.write(json.dumps(data, ensure_ascii=False).encode())
+
+
+def write_lines(form: str, store: GraphStore, file: IO[bytes], **options: Any) -> None:
+    """Write a graph as lines of names separated by tabs: an edgelist, adjlist or multiline_adjlist of networkx."""
+    import networkx
+
+    graph = _respelt(to_networkx(store), {"\t": "\\t", "\n": "\\n", "\r": "\\r"})
+    lines = getattr(networkx, f"generate_{form}")(graph, delimiter="\t", **options)
+    file.writelines(f"{line}\n".encode() for line in lines)
 
 
 def write_gml(store: GraphStore, file: IO[bytes]) -> None:
@@ -135,19 +151,54 @@ def write_gml(store: GraphStore, file: IO[bytes]) -> None:
     networkx.write_gml(graph, file)
 
 
-def write_cytoscape(store: GraphStore, file: IO[bytes]) -> None:
-    """Write a graph as Cytoscape's JSON."""
+def write_pajek(store: GraphStore, file: IO[bytes]) -> None:
+    """Write a graph for Pajek, where straight quotes become typographic and other signs of its syntax blanks."""
     import networkx
 
-    file.write(json.dumps(networkx.cytoscape_data(to_networkx(store)), ensure_ascii=False).encode())
+    signs = {'"': "”", "'": "’"} | dict.fromkeys("\\\n\r", " ")
+    networkx.write_pajek(_respelt(to_networkx(store), signs), file)
 
 
-def write_node_link(store: GraphStore, file: IO[bytes]) -> None:
-    """Write a graph as node-link JSON, as `networkx.node_link_graph` reads it."""
+def write_latex(store: GraphStore, file: IO[bytes]) -> None:
+    """Write a small graph as a figure for LaTeX (TikZ), by the spring layout."""
     import networkx
 
-    graph = to_networkx(store)
-    file.write(json.dumps(networkx.node_link_data(graph, edges="edges"), ensure_ascii=False).encode())
+    if store.entity_count > MOST_DRAWN:
+        raise InputError(f"{store.name}: a figure has at most {MOST_DRAWN} concepts; choose another format")
+    graph = networkx.convert_node_labels_to_integers(to_networkx(store))
+    labels: dict[tuple[int, int], str] = {}
+    for about in (*graph.nodes.values(), *graph.edges.values()):
+        about["label"] = _LATEX.sub(lambda found: rf"\char{ord(found[0])}{{}}", about["label"])
+    for head, tail, label in graph.edges(data="label"):  # one arrow for all facts of two concepts
+        labels[head, tail] = f"{labels[head, tail]}, {label}" if (head, tail) in labels else label
+    places = {node: (5 * at["x"], 5 * at["y"]) for node, at in laid_out(graph, "spring").nodes(data=True)}
+    figure = networkx.to_latex(networkx.DiGraph(graph), places, node_label="label", edge_label=labels)
+    file.write(figure.encode())
+
+
+def write_dot(store: GraphStore, file: IO[bytes]) -> None:
+    """Write a graph as Graphviz's DOT, part by part."""
+
+    def text(value: str) -> str:
+        return '"' + value.replace("\\", r"\\").replace('"', r"\"") + '"'
+
+    file.write(b"digraph {\n")
+    for entity, name, label in _nodes(store):
+        file.write(f"{entity} [label={text(label)}, name={text(name)}];\n".encode())
+    for head, relation, tail, weight in _edges(store):
+        label = store.relations[relation].label
+        file.write(f"{head} -> {tail} [label={text(label)}, weight={weight:.7g}];\n".encode())
+    file.write(b"}\n")
+
+
+def _respelt(graph: MultiDiGraph, signs: dict[str, str]) -> MultiDiGraph:
+    """The graph with other signs in its names and labels."""
+    import networkx
+
+    table = str.maketrans(signs)
+    for about in (*graph.nodes.values(), *graph.edges.values()):
+        about["label"] = about["label"].translate(table)
+    return networkx.relabel_nodes(graph, {name: name.translate(table) for name in graph})
 
 
 def _numbered(graph: MultiDiGraph) -> MultiDiGraph:

@@ -95,6 +95,58 @@ def test_networkx(tmp_path: Path, store: GraphStore) -> None:
     assert graph.nodes["http://x/a"]["label"] == 'A "name"'
 
 
+@pytest.mark.parametrize("form", ["adjlist", "multiline_adjlist", "edgelist", "weighted_edgelist"])
+def test_lists(form: str, tmp_path: Path, store: GraphStore) -> None:
+    export_store(store, tmp_path / "a", form.replace("_", "-"))
+    read = getattr(networkx, f"read_{form}")
+    graph = read(tmp_path / "a", delimiter="\t", create_using=networkx.MultiDiGraph, comments="%%")
+    expected = to_networkx(store)
+    assert set(graph) == set(expected)
+    assert sorted((head, tail) for head, tail in graph.edges()) == sorted(expected.edges())
+    weights = sorted(weight for *_, weight in graph.edges(data="weight", default=0))
+    if form != "adjlist":
+        assert weights == sorted(weight for *_, weight in expected.edges(data="weight"))
+
+
+def test_names_keep_their_line(tmp_path: Path) -> None:
+    store = GraphStore.from_triples([Triple("a", "r", '"two\nlines\tand more"')])
+    export_store(store, tmp_path / "a.edgelist")
+    graph = networkx.read_edgelist(tmp_path / "a.edgelist", delimiter="\t", create_using=networkx.DiGraph)
+    assert list(graph) == ["a", r'"two\nlines\tand more"']
+
+
+def test_adjacency(tmp_path: Path, store: GraphStore) -> None:
+    export_store(store, tmp_path / "a", "adjacency")
+    graph = networkx.adjacency_graph(json.loads((tmp_path / "a").read_text()))
+    assert networkx.utils.graphs_equal(graph, to_networkx(store))
+
+
+def test_pajek(tmp_path: Path, store: GraphStore) -> None:
+    export_store(store, tmp_path / "a.net")
+    graph = networkx.read_pajek(tmp_path / "a.net")
+    assert graph.nodes["http://x/a"]["label"] == "A ”name”" and graph.number_of_edges() == 7
+    assert graph.edges["ice cream", "eat & drink", 0]["label"] == "used for"
+
+
+def test_latex(tmp_path: Path, store: GraphStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    export_store(store, tmp_path / "a.tex")
+    text = (tmp_path / "a.tex").read_text()
+    assert r"{eat \char38{} drink}" in text and ", r" in text and text.count("to node") == 5
+    export_store(store, tmp_path / "b.tex")
+    assert (tmp_path / "b.tex").read_text() == text, "the layout is always the same"
+    monkeypatch.setattr("kgqa.graph.formats.write.MOST_DRAWN", 3)
+    with pytest.raises(InputError, match="at most 3 concepts"):
+        export_store(store, tmp_path / "c.tex")
+    assert not (tmp_path / "c.tex").exists()
+
+
+def test_dot(tmp_path: Path) -> None:
+    export_store(GraphStore.from_triples([Triple("a", "UsedFor", 'the "b\\', 0.5)]), tmp_path / "a.dot")
+    begin, *nodes, edge, end, _ = (tmp_path / "a.dot").read_text().split("\n")
+    assert begin == "digraph {" and end == "}" and edge == '0 -> 1 [label="used for", weight=0.5];'
+    assert r'label="the \"b\\"' in nodes[1]
+
+
 def test_unknown_form(tmp_path: Path, store: GraphStore) -> None:
     with pytest.raises(InputError, match="unknown format"):
         export_store(store, tmp_path / "a.pdf")
