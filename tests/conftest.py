@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import importlib
 import os
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -80,6 +83,30 @@ def imported_in_child(monkeypatch: pytest.MonkeyPatch) -> None:
     from kgqa.graph.storage import import_graph
 
     monkeypatch.setattr(import_graph, "run_sandboxed", run_sandboxed)
+
+
+@pytest.fixture
+def edit_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
+    """A function that has a module (or package) read its files from a copy, in which a table says something else."""
+    from kgqa import fingerprint
+    from kgqa.verbalize.fact_sentences import read_lexicon
+
+    def forget() -> None:  # as a new process
+        fingerprint._text.cache_clear()
+        read_lexicon.cache_clear()
+
+    def edit(module: ModuleType, table: str, before: str, after: str) -> None:
+        own = Path(str(module.__file__))
+        copy = Path(tempfile.mkdtemp(dir=tmp_path)) / own.parent.name
+        shutil.copytree(own.parent, copy)
+        text = (copy / table).read_text(encoding="utf-8")
+        assert text.count(before) == 1, before
+        (copy / table).write_text(text.replace(before, after), encoding="utf-8")
+        monkeypatch.setattr(module, "__file__", str(copy / own.name))
+        forget()
+
+    yield edit
+    forget()
 
 
 @pytest.fixture(scope="session")

@@ -182,18 +182,18 @@ def build_code() -> str:
 
 
 def index_file(graph: GraphStore, encoder: FactEncoder) -> Path:
-    """Path of a graph's index: shipped, or in the cache. A shipped index that earlier code built is used until a new
-    one exists, since building one takes minutes; a warning says so."""
+    """Path of a graph's index: shipped, or in the cache. A shipped index that other code built, or from another wording
+    of the facts, is not used, and a warning says so."""
     name = index_name(graph, encoder)
+    if (shipped := INDEXES / name).is_file():
+        return shipped
     cached = cache_folder("facts") / name
-    if found := next((path for path in (INDEXES / name, cached) if path.is_file()), None):
-        return found
-    for earlier in sorted(INDEXES.glob(f"{name.removesuffix(f'-{build_code()}.faiss')}-*.faiss")):
+    stale = INDEXES.glob(f"{name.removesuffix(f'-{build_code()}.faiss')}-*.faiss")
+    if not cached.is_file() and any(stale):
         warn_once(
-            f"{earlier.name}: this index of facts was built by other code or from another wording and is used all the "
-            "same; `kgqa graph index GRAPH` builds it anew, which takes minutes"
+            f"{graph.name}: the shipped index of facts was built by other code or from another wording, so facts are "
+            f"retrieved by entity linking alone; `kgqa graph index {graph.name}` builds it anew, which takes minutes"
         )
-        return earlier
     return cached
 
 

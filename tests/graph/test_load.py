@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,6 +15,7 @@ from kgqa.graph import load
 from kgqa.graph.load import open_graph
 from kgqa.graph.sparql import SparqlGraph
 from kgqa.graph.storage.import_graph import import_graph
+from kgqa.graph.storage.relation_names import known_relations
 from kgqa.graph.storage.store import GraphStore
 from kgqa.graph.storage.writer import write_store
 from kgqa.settings import cache_folder
@@ -48,6 +50,21 @@ def test_a_file_is_compiled_again_once_the_code_that_compiles_it_is_another(
     first = open_graph(tmp_path / "a.nt")
     monkeypatch.setattr(load, "relation_types", load.linking)  # as if its text were another
     assert open_graph(tmp_path / "a.nt").hash == first.hash
+    assert len(list(cache_folder("graphs").iterdir())) == 2
+
+
+def test_a_file_is_compiled_again_once_a_relation_is_worded_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.tsv").write_text("head\trelation\ttail\ntrowel\tUsedFor\tplant flowers\n")
+    table = tmp_path / "relations.toml"
+    shutil.copy(load.RELATIONS, table)
+    monkeypatch.setattr(load, "RELATIONS", table)
+    monkeypatch.setattr(known_relations, "__defaults__", (table,))
+    assert [relation.words for relation in open_graph(tmp_path / "a.tsv").relations] == ["is used for"]
+    text = table.read_text(encoding="utf-8")
+    table.write_text(text.replace('words = "is used for"', 'words = "serves to"'), encoding="utf-8")
+    assert [relation.words for relation in open_graph(tmp_path / "a.tsv").relations] == ["serves to"]
     assert len(list(cache_folder("graphs").iterdir())) == 2
 
 

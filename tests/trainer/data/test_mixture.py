@@ -153,3 +153,11 @@ def test_the_key_follows_the_code_and_tables_of_retrieval(monkeypatch: pytest.Mo
     before = cache_key([], "g")
     monkeypatch.setattr(mixture, "retrieval", mixture.linking)  # as if its text were another
     assert cache_key([], "g") != before
+
+
+def test_the_key_follows_the_sentence_of_a_relation(edit_copy) -> None:  # type: ignore[no-untyped-def]
+    before, sentence = cache_key([], "g"), '\nIsA = "{A} is a kind of {b}"'
+    edit_copy(mixture.verbalize, "fact_sentences.toml", sentence, sentence)
+    assert cache_key([], "g") == before
+    edit_copy(mixture.verbalize, "fact_sentences.toml", sentence, sentence.replace("kind", "sort"))
+    assert cache_key([], "g") != before
