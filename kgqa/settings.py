@@ -65,7 +65,7 @@ VARIABLES = {
     "KGQA_DATA": Variable("folder of the published data sets", "data"),
     "KGQA_GRAPHS": Variable("folder of your graphs, which can then be opened by name"),
     "KGQA_PRECISION": Variable("precision of inference: bf16, int8, fp32, or auto for the device", "auto"),
-    "KGQA_REASONERS": Variable("modules from which a model card may import a reasoner, comma-separated"),
+    "KGQA_REASONERS": Variable("modules of reasoners, comma-separated; deprecated: use an entry point"),
     "KGQA_API_KEY": Variable("API key for `--server`"),
     "KGQA_MODEL": Variable("reader of the app, set by `kgqa app --model`", DEFAULT_READER),
     "KGQA_GRAPH": Variable("graph of the app, set by `kgqa app --graph`", "everyday"),

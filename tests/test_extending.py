@@ -97,6 +97,17 @@ ex:plant rdfs:label "piantare"@it ; ex:needs ex:flower . ex:flower rdfs:label "f
 }
 
 
+def test_the_page_on_contributing_shows_the_lines_of_these_diffs() -> None:
+    (shown,) = re.findall(
+        r"^```diff\n(.*?)^```", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.DOTALL | re.MULTILINE
+    )
+    applied = [line for diff in DIFFS.values() for line in diff.splitlines() if line.startswith("+")]
+    new = [
+        line for diff in DIFFS.values() for line in re.findall(r"^--- /dev/null\n(.*)$", diff, re.MULTILINE)
+    ]
+    assert len(new) == len(DIFFS) and {*new} < {*shown.splitlines()} <= {*applied}
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the package with all diffs applied, and the files that are read with it."""
