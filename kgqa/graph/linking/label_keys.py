@@ -34,10 +34,12 @@ _MONTH = re.compile(r"(-?\d{4,9})-(\d\d)(Z|[+-]\d\d:\d\d)?")
 _YEAR = re.compile(r"(-?)0*(\d{1,9})(Z|[+-]\d\d:\d\d)?")
 _DAY_OF_YEAR = re.compile(r"--(\d\d)(?:-(\d\d))?(Z|[+-]\d\d:\d\d)?")
 _TIME = re.compile(r"(\d\d):(\d\d)(?::(\d\d)(?:\.\d+)?)?(Z|[+-]\d\d:\d\d)?")
-_DURATION = re.compile(r"P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.\d+)?S)?)?")
+_DURATION = re.compile(
+    r"P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?"
+)
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_SPANS = ("year", "month", "day", "hour", "minute", "second")
-_SECONDS = (31_556_952, 2_629_746, 86_400, 3_600, 60, 1)  # of each unit of `_SPANS`
+_SPANS = ("year", "month", "week", "day", "hour", "minute", "second")
+_SECONDS = (31_556_952, 2_629_746, 604_800, 86_400, 3_600, 60, 1)  # of each unit of `_SPANS`
 _NUMBER_TYPES = """
 decimal double float integer int long short byte nonNegativeInteger positiveInteger negativeInteger nonPositiveInteger
 unsignedInt unsignedLong unsignedShort unsignedByte rational real
@@ -96,7 +98,7 @@ def literal_label(value: str, datatype: str = "") -> str:
         seconds = f":{match[3]}" if match[3] and match[3] != "00" else ""
         return f"{match[1]}:{match[2]}{seconds}"
     if spans := _spans(value, datatype):
-        parts = [f"{n} {span}{'s' * (n != 1)}" for n, span in zip(spans, _SPANS, strict=True) if n]
+        parts = [f"{n:.15g} {span}{'s' * (n != 1)}" for n, span in zip(spans, _SPANS, strict=True) if n]
         return " ".join(parts) or value
     if datatype and not datatype.startswith(XSD) and _NUMBER.fullmatch(value) and kind.isalpha():
         return f"{_number(value)} {_CAMEL.sub(' ', kind).lower()}"  # DBpedia: "96"^^dbd:kilometre
@@ -106,20 +108,20 @@ def literal_label(value: str, datatype: str = "") -> str:
 def seconds(value: str, datatype: str = "") -> float | None:
     """Length of an ISO 8601 duration in seconds, with mean lengths of months and years; None for other values.
 
-    >>> seconds("PT1H30M"), seconds("P2D", XSD + "duration"), seconds("P2D")
-    (5400.0, 172800.0, None)
+    >>> seconds("PT1H30M"), seconds("PT0.5S"), seconds("P1W", XSD + "duration"), seconds("P2D")
+    (5400.0, 0.5, 604800.0, None)
     """
     if not (spans := _spans(value, datatype)):
         return None
-    return float(sum(n * size for n, size in zip(spans, _SECONDS, strict=True)))
+    return sum(n * size for n, size in zip(spans, _SECONDS, strict=True))
 
 
-def _spans(value: str, datatype: str) -> list[int]:
-    """Years, months, days, hours, minutes and seconds of a duration; empty for other values. Without a
+def _spans(value: str, datatype: str) -> list[float]:
+    """Years, months, weeks, days, hours, minutes and seconds of a duration; empty for other values. Without a
     datatype only values that begin with PT count."""
     typed = datatype.lower().endswith("duration")
     match = _DURATION.fullmatch(value) if typed or value.startswith("PT") else None
-    return [int(n or 0) for n in match.groups()] if match and any(match.groups()) else []
+    return [float(n or 0) for n in match.groups()] if match and any(match.groups()) else []
 
 
 def _day(match: re.Match[str]) -> str:
