@@ -24,12 +24,12 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check --quiet .
 
-docs: $(VENV)/.docs
+docs: $(VENV)/.dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 # Nothing is downloaded: the new environment sees the packages of the old one, but not the checkout.
 wheel: $(VENV)/.dev
-	rm -rf build
+	rm -rf build/bdist* build/dist build/lib build/venv
 	$(BIN)/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/dist . ./training/models
 	$(BIN)/python -m venv build/venv
 	$(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))" \
@@ -60,10 +60,6 @@ $(VENV)/.torch: constraints.txt
 
 $(VENV)/.app: $(VENV)/.torch pyproject.toml
 	$(BIN)/pip install --quiet -c constraints.txt -e '.[app]'
-	touch $@
-
-$(VENV)/.docs: $(VENV)/.torch pyproject.toml
-	$(BIN)/pip install --quiet -c constraints.txt -e '.[docs]'
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.torch pyproject.toml
