@@ -27,8 +27,6 @@ for cell in json.load(open(sys.argv[1], encoding="utf-8"))["cells"]:
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs(path: Path, tmp_path: Path) -> None:
-    if path.stem == "own_graph":
-        pytest.importorskip("rdflib")
     environment = {**os.environ, "PYTHONPATH": str(path.parents[2])}
     command = [sys.executable, "-c", RUNNER, str(path)]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)

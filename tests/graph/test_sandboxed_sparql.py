@@ -3,7 +3,7 @@ import multiprocessing
 import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -104,23 +104,33 @@ def ask(content: bytes, queries: list[str], patched: dict[str, object]) -> list[
     store = pyoxigraph.Store()
     store.load(content, format=pyoxigraph.RdfFormat.TURTLE)
     sandboxed_sparql._asks_elsewhere("SELECT * {}")  # imports what it needs
-    for name, value in patched.items():
-        setattr(sandboxed_sparql, name, value)
     found = []
-    for query in queries:
-        begin = time.monotonic()
-        found.append((sandboxed_sparql._forked(store, query), time.monotonic() - begin))
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in patched.items():
+            patch.setattr(sandboxed_sparql, name, value)
+        for query in queries:
+            begin = time.monotonic()
+            found.append((sandboxed_sparql._forked(store, query), time.monotonic() - begin))
     return found
 
 
-def forked(content: bytes, queries: list[str], **patched: object) -> list[tuple[dict[str, Any], float]]:
-    """`ask` in a new process: a fork of this one, which has threads, may never come back."""
-    pytest.importorskip("pyoxigraph")
+Forked = Callable[..., list[tuple[dict[str, Any], float]]]
+
+
+@pytest.fixture(scope="module")
+def forked() -> Iterator[Forked]:
+    """`ask` in another process: a fork of this one, which has threads, may never come back."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply_async(ask, (content, queries, patched)).get(timeout=120)
+
+        def asked(
+            content: bytes, queries: list[str], **patched: object
+        ) -> list[tuple[dict[str, Any], float]]:
+            return pool.apply_async(ask, (content, queries, patched)).get(timeout=120)
+
+        yield asked
 
 
-def test_nothing_leaves_even_where_the_algebra_is_not_asked() -> None:
+def test_nothing_leaves_even_where_the_algebra_is_not_asked(forked: Forked) -> None:
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler) as server:
         server.socket.settimeout(2)
         here = f"http://127.0.0.1:{server.server_address[1]}/x"
@@ -131,7 +141,7 @@ def test_nothing_leaves_even_where_the_algebra_is_not_asked() -> None:
             server.socket.accept()
 
 
-def test_a_query_over_its_limits_ends_and_the_next_is_answered(graph: GraphStore) -> None:
+def test_a_query_over_its_limits_ends_and_the_next_is_answered(graph: GraphStore, forked: Forked) -> None:
     product = " ".join(f"?a{n} ?b{n} ?c{n} ." for n in range(6))
     doubled = " ".join(f"BIND(CONCAT(?x{n}, ?x{n}) AS ?x{n + 1})" for n in range(40))
     over = [
@@ -150,7 +160,7 @@ def test_a_query_over_its_limits_ends_and_the_next_is_answered(graph: GraphStore
     assert {len(row[0]) for row in many["rows"]} == {MAX_CELL} and len(many["rows"]) == MAX_ROWS
 
 
-def test_a_fork_that_fails_ends_there() -> None:
+def test_a_fork_that_fails_ends_there(forked: Forked) -> None:
     for reported, _ in forked(b"", ["memory", "value", "exit"], _answered=failing):
         assert "more memory" in reported["error"]
 

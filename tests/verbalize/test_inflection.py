@@ -20,7 +20,6 @@ from kgqa.verbalize import inflection
         ("strike", "struck", "striking", "strikes"),
         ("have", "had", "having", "has"),
         ("picnic", "picnicked", "picnicking", "picnics"),
-        ("strike", "struck", "striking", "strikes"),
         ("patrol", "patrolled", "patrolling", "patrols"),
         ("reset", "reset", "resetting", "resets"),
         ("undo", "undid", "undoing", "undoes"),
