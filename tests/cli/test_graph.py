@@ -91,9 +91,11 @@ def test_what_cannot_be_asked_is_said_in_a_line(garden: str, tmp_path: Path) -> 
 
 
 def test_export(garden: str, tmp_path: Path) -> None:
-    for name in [f"out{row.suffixes[0]}" for row in FORMATS.values() if row.write]:
-        run("export", garden, "--out", str(tmp_path / name))
-        assert (tmp_path / name).stat().st_size
+    for name, row in FORMATS.items():
+        for suffix in (row.suffixes or ("",)) if row.write else ():  # without one, the format is named
+            out = tmp_path / f"out{suffix}"
+            run("export", garden, "--out", str(out), *(() if suffix else ("--format", name, "--overwrite")))
+            assert out.stat().st_size
     assert "unknown format" in refused("export", garden, "--out", str(tmp_path / "out.pdf"))
     assert "import it first" in refused("export", "http://127.0.0.1:9/", "--out", str(tmp_path / "o.ttl"))
 
