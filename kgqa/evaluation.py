@@ -17,7 +17,15 @@ from torch import Tensor
 
 from kgqa.graph.linking.normalize import STOP_WORDS, lemma, normalise
 from kgqa.language.wording import with_yes_no_words, yes_no_words
-from kgqa.metrics import best_threshold, f1, is_correct, pair_accuracy, score_answers, squad_normalise
+from kgqa.metrics import (
+    agreement,
+    best_threshold,
+    f1,
+    is_correct,
+    pair_accuracy,
+    score_answers,
+    squad_normalise,
+)
 from kgqa.models.collation.collate import gold_source
 from kgqa.models.pretrained import write_card
 from kgqa.models.reader import read_card
@@ -161,6 +169,9 @@ def deletion_test(answerer: Answerer, questions: Sequence[Question]) -> list[flo
 MIN_OF_A_KIND = 5
 """Minimum number of questions of a type for a separate figure."""
 
+NEAR_AND_FAR = ("exact_match", "f1", "hits@1", "knowledge_hits@1")
+"""Figures that are reported separately for near-duplicates."""
+
 AnswerMany = Callable[[Sequence[Question]], Sequence[Answer]]
 Said = TypeVar("Said")
 
@@ -192,15 +203,16 @@ def evaluate(
 ) -> dict[str, float]:
     """The figures of `metrics.score_answers` with normalized surface forms, and milliseconds per question.
 
-    Knowledge questions whose ids differ only in their last letter (h0001-a, h0001-b) are a contrast pair:
-    `pair_exact_match` is the share of pairs with all members correct. If there are several question types, each with at
+    Two questions whose ids differ only in their last letter (h0001-a, h0001-b) are a contrast pair: `pair_exact_match`
+    is the share of pairs with both correct. `wordings_agree` is the share of groups of paraphrases (`Example.same`)
+    with the same answer to all. If there are several question types, each with at
     least `MIN_OF_A_KIND` questions has its own figure, such as `exact_match_passage_why`. If some open questions are
     unanswerable, `best_exact_match` and `best_f1` are the figures with the best `no_answer_threshold`, which is
     `best_exact_match_threshold` or `best_f1_threshold` (as in SQuAD 2.0's script). If `answer_many` is ablated, `whole`
     is the same without ablation: `whole_exact_match` is its figure, `gain` the difference, and `gain_error` the
     standard error of the paired difference; `knowledge_gain` and the like are those of knowledge questions only. With
     training rows `near`, `near_duplicates` is the number of questions with a near-duplicate among them;
-    `exact_match_near` and `exact_match_far` are the figures of these and of all others.
+    `exact_match_near`, `knowledge_hits@1_near` and the like are the figures of these, those with `far` of all others.
     """
     close = None if near is None else {pair.measured for pair in near_duplicates(examples, near)}
     started = time.perf_counter()
@@ -210,12 +222,14 @@ def evaluate(
     pairs, right = [_pair(example) for example in examples], _right(examples, answers)
     if any(pairs):
         figures["pair_exact_match"] = pair_accuracy(pairs, right)
+    if any(groups := [example.same for example in examples]):
+        figures["wordings_agree"] = agreement(groups, [answer.best or "" for answer in answers], normalise)
     figures |= _of_each_kind(examples, right) | _with_the_best_threshold(examples, answers)
     if close is not None:
         figures["near_duplicates"] = len(close)
         for name, chosen in (("near", close), ("far", set(range(len(right))) - close)):
-            if chosen:
-                figures[f"exact_match_{name}"] = float(np.mean([right[n] for n in chosen]))
+            part = score_answers([examples[n] for n in chosen], [answers[n] for n in chosen], normalise)
+            figures |= {f"{key}_{name}": part[key] for key in NEAR_AND_FAR if key in part}
     if whole is not None:
         better = _right(examples, [with_english_yes_no(answer) for answer in answer_all(whole, examples)])
         known = [n for n, example in enumerate(examples) if example.source == "knowledge"]
@@ -266,7 +280,7 @@ def _with_the_best_threshold(examples: Sequence[Example], answers: Sequence[Answ
 
 def _pair(example: Example) -> str:
     stem, dash, side = example.question.id.rpartition("-")
-    paired = dash and len(side) == 1 and side.isalpha() and example.source == "knowledge"
+    paired = dash and len(side) == 1 and side.isalpha() and not example.same
     return stem if paired else ""
 
 

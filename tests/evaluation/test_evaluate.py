@@ -43,6 +43,7 @@ from kgqa.types import (
     Passage,
     Question,
     Source,
+    Span,
     Subgraph,
 )
 
@@ -64,6 +65,51 @@ def test_both_sides_of_a_contrast_pair_count_together() -> None:
     examples = [Example(Question(name, id=name), concepts=(gold,)) for name, gold in rows]
     figures = evaluate(lambda questions: [reply(q) for q in questions], examples)
     assert figures["pair_exact_match"] == 0.5
+
+
+def test_pairs_are_of_any_source_and_of_two() -> None:
+    trowel, passage = (Span(2, 8),), Passage("A trowel.")
+    rows = (
+        ("p1-a", True),
+        ("p1-b", True),
+        ("p2-a", True),
+        ("p2-b", False),
+        *((f"p3-{n}", False) for n in "abc"),
+    )
+    examples = [Example(Question("?", (), passage, n), spans=trowel if right else ()) for n, right in rows]
+    assert evaluate(lambda questions: [reply(q) for q in questions], examples)["pair_exact_match"] == 0.5
+
+
+def test_wordings_of_one_question_agree_if_all_their_answers_are_the_same() -> None:
+    said = {
+        "where?": "hook",
+        "where to?": "a hook",
+        "to where?": "hall",
+        "where else?": "hall",
+        "why?": "rain",
+    }
+    groups = ("w1", "w1", "w2", "w2", "")
+    examples = [
+        Example(Question(text, id=f"x-{n}"), concepts=("hook",), same=same)
+        for n, text, same in zip("abcde", said, groups, strict=True)
+    ]
+
+    def answers(questions: Sequence[Question]) -> list[Answer]:
+        return [Answer(q, said[q.text], Source.KNOWLEDGE, 0.9) for q in questions]
+
+    assert evaluate(answers, examples)["wordings_agree"] == 1.0
+    said["where else?"] = "hook"
+    figures = evaluate(answers, examples)
+    assert figures["wordings_agree"] == 0.5 and figures["pair_exact_match"] == 0.0
+
+
+def test_figures_of_near_duplicates_and_of_all_others() -> None:
+    near = [Example(Question("Marta plants a tulip bulb with what?"), concepts=("trowel",))]
+    far = [Example(Question("Who stirs the porridge?"), concepts=("spade",))]
+    figures = evaluate(lambda questions: [reply(q) for q in questions], near + far, near=near)
+    assert figures["near_duplicates"] == 1
+    assert figures["exact_match_near"] == figures["knowledge_hits@1_near"] == 1.0
+    assert figures["exact_match_far"] == figures["knowledge_hits@1_far"] == 0.0
 
 
 def test_each_kind_of_question_has_a_figure_where_it_was_asked_often_enough() -> None:
