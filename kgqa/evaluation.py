@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
@@ -17,15 +17,7 @@ from torch import Tensor
 
 from kgqa.graph.linking.normalize import STOP_WORDS, lemma, normalise
 from kgqa.language.wording import with_yes_no_words, yes_no_words
-from kgqa.metrics import (
-    agreement,
-    best_threshold,
-    f1,
-    is_correct,
-    pair_accuracy,
-    score_answers,
-    squad_normalise,
-)
+from kgqa.metrics import best_threshold, f1, is_correct, pair_accuracy, score_answers, squad_normalise
 from kgqa.models.collation.collate import gold_source
 from kgqa.models.pretrained import write_card
 from kgqa.models.reader import read_card
@@ -169,6 +161,8 @@ def deletion_test(answerer: Answerer, questions: Sequence[Question]) -> list[flo
 MIN_OF_A_KIND = 5
 """Minimum number of questions of a type for a separate figure."""
 
+SURE, SURE_OF_NONE = 0.9, 0.7
+"""Confidences from which an answer, or that there is none, counts as sure."""
 NEAR_AND_FAR = ("exact_match", "f1", "hits@1", "knowledge_hits@1")
 """Figures that are reported separately for near-duplicates."""
 
@@ -203,27 +197,29 @@ def evaluate(
 ) -> dict[str, float]:
     """The figures of `metrics.score_answers` with normalized surface forms, and milliseconds per question.
 
-    Two questions whose ids differ only in their last letter (h0001-a, h0001-b) are a contrast pair: `pair_exact_match`
-    is the share of pairs with both correct. `wordings_agree` is the share of groups of paraphrases (`Example.same`)
-    with the same answer to all. If there are several question types, each with at
-    least `MIN_OF_A_KIND` questions has its own figure, such as `exact_match_passage_why`. If some open questions are
-    unanswerable, `best_exact_match` and `best_f1` are the figures with the best `no_answer_threshold`, which is
-    `best_exact_match_threshold` or `best_f1_threshold` (as in SQuAD 2.0's script). If `answer_many` is ablated, `whole`
-    is the same without ablation: `whole_exact_match` is its figure, `gain` the difference, and `gain_error` the
-    standard error of the paired difference; `knowledge_gain` and the like are those of knowledge questions only. With
-    training rows `near`, `near_duplicates` is the number of questions with a near-duplicate among them;
-    `exact_match_near`, `knowledge_hits@1_near` and the like are the figures of these, those with `far` of all others.
+    - `pair_exact_match`: share of contrast pairs, two questions whose ids differ only in their last letter (h0001-a,
+      h0001-b), with both correct; `wordings_agree`: share of groups of paraphrases (`Example.same`) with the same
+      answer to all.
+    - `right_at_90`: share of correct answers among those with a confidence of at least 90 %, `right_at_90_passage` and
+      the like among those of one source, and `right_at_70_none` among the questions that are said with at least 70 % to
+      have no answer; `told_at_90` and the like are their numbers.
+    - `exact_match_passage_why` and the like: each question type with at least `MIN_OF_A_KIND` questions, if there are
+      several.
+    - `best_exact_match` and `best_f1`, if some open questions are unanswerable: the figures with the best
+      `no_answer_threshold`, which is `best_exact_match_threshold` or `best_f1_threshold` (as in SQuAD 2.0's script).
+    - `near_duplicates`, with training rows `near`: number of questions with a near-duplicate among them;
+      `exact_match_near`, `knowledge_hits@1_near` and the like are the figures of these, with `far` of all others.
+    - `whole_exact_match`, if `answer_many` is ablated and `whole` is the same without ablation: its figure; `gain` is
+      the difference, and `gain_error` the standard error of the paired difference; `knowledge_gain` and the like are
+      those of knowledge questions only.
     """
     close = None if near is None else {pair.measured for pair in near_duplicates(examples, near)}
     started = time.perf_counter()
     answers = [with_english_yes_no(answer) for answer in answer_all(answer_many, examples)]
     elapsed = time.perf_counter() - started
     figures = score_answers(examples, answers, normalise=normalise)
-    pairs, right = [_pair(example) for example in examples], _right(examples, answers)
-    if any(pairs):
-        figures["pair_exact_match"] = pair_accuracy(pairs, right)
-    if any(groups := [example.same for example in examples]):
-        figures["wordings_agree"] = agreement(groups, [answer.best or "" for answer in answers], normalise)
+    right = _right(examples, answers)
+    figures |= _consistency(examples, answers, right) | _when_sure(answers, right)
     figures |= _of_each_kind(examples, right) | _with_the_best_threshold(examples, answers)
     if close is not None:
         figures["near_duplicates"] = len(close)
@@ -278,10 +274,37 @@ def _with_the_best_threshold(examples: Sequence[Example], answers: Sequence[Answ
     return found
 
 
-def _pair(example: Example) -> str:
+def _consistency(
+    examples: Sequence[Example], answers: Sequence[Answer], right: Sequence[float]
+) -> dict[str, float]:
+    """Contrast pairs with both correct, and paraphrases with the same answer."""
+    stems = [_stem(example) for example in examples]
+    members = Counter(stems)
+    pairs = [stem if members[stem] == 2 else "" for stem in stems]  # larger groups only share a passage
+    figures = {"pair_exact_match": pair_accuracy(pairs, right)} if any(pairs) else {}
+    said: defaultdict[str, list[str]] = defaultdict(list)
+    for example, answer in zip(examples, answers, strict=True):
+        said[example.same].append(normalise(answer.best or ""))
+    same = [len(set(texts)) == 1 for name, texts in said.items() if name and len(texts) > 1]
+    return {**figures, "wordings_agree": sum(same) / len(same)} if same else figures
+
+
+def _stem(example: Example) -> str:
     stem, dash, side = example.question.id.rpartition("-")
-    paired = dash and len(side) == 1 and side.isalpha() and not example.same
-    return stem if paired else ""
+    return stem if dash and len(side) == 1 and side.isalpha() and not example.same else ""
+
+
+def _when_sure(answers: Sequence[Answer], right: Sequence[float]) -> dict[str, float]:
+    """Number of sure answers, and the share of correct ones, of all sources and of each."""
+    seen: defaultdict[str, list[float]] = defaultdict(list)
+    for answer, value in zip(answers, right, strict=True):
+        if answer.confidence >= SURE:
+            seen["90"].append(value)
+            seen[f"90_{answer.source}"].append(value)
+        if answer.source is Source.NONE and answer.confidence >= SURE_OF_NONE:
+            seen["70_none"].append(value)
+    shares = {f"right_at_{name}": sum(values) / len(values) for name, values in seen.items()}
+    return shares | {f"told_at_{name}": float(len(values)) for name, values in seen.items()}
 
 
 # Calibration of a trained reader on questions that it was not trained on: answer types and confidence.

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 import string
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,11 +17,6 @@ _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 Normalise = Callable[[str], str]
-Value = TypeVar("Value")
-
-
-SURE, SURE_OF_NONE = 0.9, 0.7
-"""Confidences from which an answer, or that there is none, counts as sure."""
 
 
 def squad_normalise(text: str) -> str:
@@ -95,10 +89,7 @@ def score_answers(
     """All metrics of a run, as fractions (0..1); `answers[i]` answers `examples[i]`.
 
     Only metrics that apply are included: `choice_accuracy` for questions with choices; `has_answer_*`, `no_answer_*`,
-    `source_accuracy` (of the answer-type classifier), `hits@k` and `mrr` for questions without. `right_at_90` is the
-    share of correct answers among those with a confidence of at least 90 %, `right_at_90_passage` and the like among
-    those of one source, `right_at_70_none` among the questions said to have no answer with at least 70 %; `told_at_90`
-    and the like are their numbers.
+    `source_accuracy` (of the answer-type classifier), `hits@k` and `mrr` for questions without.
 
     Args:
         normalise: normalization of concepts for exact match and ranking (such as lemmas); by default SQuAD's. Spans are
@@ -113,11 +104,6 @@ def score_answers(
         em, overlap = is_correct(example, answer.best, same), f1(text, golds)
         seen["exact_match"].append(em)
         seen["f1"].append(overlap)
-        if answer.confidence >= SURE:
-            seen["right_at_90"].append(em)
-            seen[f"right_at_90_{answer.source}"].append(em)
-        if answer.source is Source.NONE and answer.confidence >= SURE_OF_NONE:
-            seen["right_at_70_none"].append(em)
         if example.choice is not None:
             seen["choice_accuracy"].append(em)
             continue
@@ -142,11 +128,6 @@ def score_answers(
             seen["passage_exact_match"].append(em)
             seen["passage_f1"].append(overlap)
     figures = {key: float(np.mean(values)) for key, values in seen.items()}
-    figures |= {
-        key.replace("right", "told"): float(len(values))
-        for key, values in seen.items()
-        if key.startswith("right_at_")
-    }
     confidences = [answer.confidence for answer in answers]
     if answers:
         figures["ece"] = expected_calibration_error(confidences, seen["exact_match"])
@@ -155,28 +136,13 @@ def score_answers(
 
 
 def pair_accuracy(pairs: Sequence[str], right: Sequence[float]) -> float:
-    """Share of contrast pairs with both members correct; `pairs[i]` names the pair of question i, "" for none.
-
-    Larger groups are not pairs, but questions that share a passage.
-    """
-    both = [min(values) for values in _grouped(pairs, right) if len(values) == 2]
-    return float(np.mean(both)) if both else 0.0
-
-
-def agreement(groups: Sequence[str], answers: Sequence[str], normalise: Normalise = squad_normalise) -> float:
-    """Share of groups of paraphrases with the same answer to all; `groups[i]` names that of question i, "" for none."""
-    said = [
-        {normalise(answer) for answer in values} for values in _grouped(groups, answers) if len(values) > 1
-    ]
-    return float(np.mean([len(values) == 1 for values in said])) if said else 0.0
-
-
-def _grouped(names: Sequence[str], values: Sequence[Value]) -> Iterable[list[Value]]:
-    found: defaultdict[str, list[Value]] = defaultdict(list)
-    for name, value in zip(names, values, strict=True):
-        if name:
-            found[name].append(value)
-    return found.values()
+    """Share of contrast pairs with all members correct; `pairs[i]` names the pair of question i, "" for none."""
+    grouped: defaultdict[str, list[float]] = defaultdict(list)
+    for pair, value in zip(pairs, right, strict=True):
+        if pair:
+            grouped[pair].append(value)
+    whole = [min(values) for values in grouped.values() if len(values) > 1]
+    return float(np.mean(whole)) if whole else 0.0
 
 
 def expected_calibration_error(confidences: ArrayLike, right: ArrayLike, bins: int = 15) -> float:

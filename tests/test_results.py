@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import runpy
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -43,6 +44,29 @@ def test_what_has_changed_since_is_marked(results: dict[str, Any]) -> None:
     assert results["cell"](row, "em", "%") == "50.0 ± 1.0" and results["cell"](row, "ms", "") == "12"
     row["watched"]["kgqa"] = "another"
     assert results["cell"](row, "em,ms", "") == "0.5 ± 0.01, 12†" and results["cell"](row, "f1", "%") == ""
+
+
+def test_comments_docstrings_and_layout_change_nothing(results: dict[str, Any], tmp_path: Path) -> None:
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a"]
+    results["git"].__globals__["ROOT"] = tmp_path
+    subprocess.run([*git, "init", "-q"], check=True)
+
+    def committed(code: str, table: str) -> dict[str, str]:
+        (tmp_path / "part").mkdir(exist_ok=True)
+        (tmp_path / "part" / "a.py").write_text(code)
+        (tmp_path / "part" / "a.toml").write_text(table)
+        subprocess.run([*git, "add", "."], check=True)
+        subprocess.run([*git, "commit", "-qm", "x", "--allow-empty"], check=True)
+        results["tree"].cache_clear()
+        return {path: results["tree"](path) for path in ("part", "part/a.py", "part/a.toml")}
+
+    before = committed('"""Adds."""\ndef add(a, b):\n    """Sum."""\n    return a + b  # so\n', "a = 1")
+    after = committed('def add(\n    a, b,\n):\n    "Both."\n    return (a + b)\n', "a  = 1  # one")
+    assert before["part"] != after["part"]
+    assert not any(results["differs"](path, before[path], after[path]) for path in before)
+    changed = committed('def add(a, b):\n    """Sum."""\n    return a - b\n', "a = 2")
+    assert all(results["differs"](path, before[path], changed[path]) for path in before)
+    assert results["differs"]("part/a.py", "0" * 40, after["part/a.py"])  # a clone without the old file
 
 
 def test_a_withdrawn_figure_is_not_shown(results: dict[str, Any]) -> None:

@@ -4,13 +4,15 @@
 lines of JSON (`kgqa evaluate ... --json`, `training/bench/`), and keeps them in `training/results/FILE.jsonl` as what
 was measured OF a data set BY a reader. `python training/results.py` writes `training/RESULTS.md`, and the tables
 between `<!-- results: NAME -->` and `<!-- end -->` of other documents, as `training/results/tables.toml` lays them
-out. A figure is marked † where a path that its line watches (code, data, weights; git's hash of it) is no longer what
-it was: what its command names, and what `watches.toml` says that it depends on.
+out. A figure is marked † where a path that its line watches (code, data, weights; git's hash of it) no longer holds
+what it did, other than comments, docstrings and layout of Python and TOML: what its command names, and what
+`watches.toml` says that it depends on.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import os
 import re
@@ -58,8 +60,12 @@ def rows() -> list[dict[str, Any]]:
 @cache
 def tree(path: str, commit: str = "HEAD") -> str:
     """Git's hash of what a path holds, "" where there is none."""
-    command = ["git", "rev-parse", "--verify", "--quiet", f"{commit}:{path}"]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
+    return git("rev-parse", "--verify", "--quiet", f"{commit}:{path}").strip()
+
+
+def git(*words: str) -> str:
+    """What a command of git prints, "" where it fails."""
+    return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False).stdout
 
 
 def is_stale(row: dict[str, Any]) -> bool:
@@ -71,7 +77,44 @@ def is_stale(row: dict[str, Any]) -> bool:
         asked = islice(load_dataset(row["task"]), int(row["figures"]["questions"]))
         if questions_hash(asked) != row["data"]:
             return True
-    return any(tree(path) != before for path, before in row["watched"].items())
+    return any(differs(path, before, tree(path)) for path, before in row["watched"].items())
+
+
+def differs(path: str, before: str, after: str) -> bool:
+    """Whether two of git's objects at a path hold something else than each other."""
+    if before == after or not before or not after:
+        return before != after
+    old, new = files_of(before), files_of(after)
+    if old or new:
+        return old.keys() != new.keys() or any(differs(name, old[name], new[name]) for name in old)
+    return not path.endswith((".py", ".toml")) or parsed(path, before) != parsed(path, after)
+
+
+@cache
+def files_of(folder: str) -> dict[str, str]:
+    """The files of a folder (a tree of git) and their hashes, none of a file."""
+    lines = (line.split(maxsplit=3) for line in git("ls-tree", "-r", folder).splitlines())
+    return {name: blob for _, _, blob, name in lines}
+
+
+@cache
+def parsed(path: str, blob: str) -> str:
+    """What a file of Python or TOML says, without comments and docstrings; "" where it cannot be read."""
+    text = git("cat-file", "blob", blob)
+    try:
+        if path.endswith(".toml"):
+            return str(tomllib.loads(text)) if text else ""
+        return ast.dump(Undocumented().visit(ast.parse(text))) if text else ""
+    except (SyntaxError, tomllib.TOMLDecodeError):
+        return ""
+
+
+class Undocumented(ast.NodeTransformer):
+    """Takes out docstrings, of fields too: texts that stand alone."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
+        alone = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        return None if alone else node
 
 
 def watched_by(of: str, by: str, command: str) -> list[str]:

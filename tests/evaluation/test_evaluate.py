@@ -99,8 +99,34 @@ def test_wordings_of_one_question_agree_if_all_their_answers_are_the_same() -> N
 
     assert evaluate(answers, examples)["wordings_agree"] == 1.0
     said["where else?"] = "hook"
-    figures = evaluate(answers, examples)
-    assert figures["wordings_agree"] == 0.5 and figures["pair_exact_match"] == 0.0
+    assert evaluate(answers, examples)["wordings_agree"] == 0.5
+
+
+def test_sure_answers_of_each_source_have_a_share_of_right_ones() -> None:
+    said = [
+        ("hoe", Source.KNOWLEDGE, 0.95, "hoe"),
+        ("rake", Source.KNOWLEDGE, 0.9, "hoe"),
+        ("rake", Source.KNOWLEDGE, 0.8, "hoe"),
+        ("hoe", Source.PASSAGE, 0.92, "hoe"),
+        (None, Source.NONE, 0.9, ""),
+        (None, Source.NONE, 0.7, "hoe"),
+    ]
+    examples = [
+        Example(Question(str(n)), concepts=(gold,) if gold else ()) for n, (*_, gold) in enumerate(said)
+    ]
+    figures = evaluate(lambda questions: [Answer(q, *said[int(q.text)][:3]) for q in questions], examples)
+    assert {name: value for name, value in figures.items() if "_at_" in name} == {
+        "right_at_90": 0.75,
+        "told_at_90": 4,
+        "right_at_90_knowledge": 0.5,
+        "told_at_90_knowledge": 2,
+        "right_at_90_passage": 1.0,
+        "told_at_90_passage": 1,
+        "right_at_90_none": 1.0,
+        "told_at_90_none": 1,
+        "right_at_70_none": 0.5,
+        "told_at_70_none": 2,
+    }
 
 
 def test_figures_of_near_duplicates_and_of_all_others() -> None:
