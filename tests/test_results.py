@@ -44,6 +44,7 @@ def test_what_has_changed_since_is_marked(results: dict[str, Any]) -> None:
     assert results["cell"](row, "em", "%") == "50.0 ± 1.0" and results["cell"](row, "ms", "") == "12"
     row["watched"]["kgqa"] = "another"
     assert results["cell"](row, "em,ms", "") == "0.5 ± 0.01, 12†" and results["cell"](row, "f1", "%") == ""
+    assert results["cell"](row, "f1,ms", "") == "-, 12†"
 
 
 def test_comments_docstrings_and_layout_change_nothing(results: dict[str, Any], tmp_path: Path) -> None:

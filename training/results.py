@@ -145,19 +145,19 @@ def reasoner_files(row: str) -> list[str]:
 
 
 def cell(row: dict[str, Any] | None, figures: str, unit: str) -> str:
-    """One or several figures (by comma) of a line, a list as mean and standard deviation."""
-    if row is None or not all(name in row["figures"] for name in figures.split(",")):
+    """One or several figures (by comma) of a line, a list as mean and standard deviation, "-" for one it lacks."""
+    if row is None or not any(name in row["figures"] for name in figures.split(",")):
         return ""
     if row.get("withdrawn"):
         return WITHDRAWN
     info = []
     for name in figures.split(","):
-        value = row["figures"][name]
+        value = row["figures"].get(name, [])
         values = value if isinstance(value, list) else [value]
         shown = (
             f"{100 * v:.1f}" if unit == "%" else f"{v:,.4g}" if v < 1000 else f"{v:,.0f}" for v in values
         )
-        info.append(" ± ".join(shown))
+        info.append(" ± ".join(shown) or "-")
     return ", ".join(info) + STALE * is_stale(row)
 
 
