@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -23,11 +23,11 @@ from kgqa.models.pretrained import write_card
 from kgqa.models.reader import read_card
 from kgqa.progress import track
 from kgqa.qa.answerer import Answerer
-from kgqa.qa.decide import whole_probability
+from kgqa.qa.decide import SURE, DecisionConfig, whole_probability
 from kgqa.qa.evidence import answer_paths
 from kgqa.qa.read import read
 from kgqa.qa.state import QAState
-from kgqa.types import Answer, EvidencePath, Example, InputError, Question, Source, Subgraph
+from kgqa.types import Answer, Candidate, EvidencePath, Example, InputError, Question, Source, Subgraph
 from kgqa.validation import LANGUAGES
 
 # Near-duplicates: training rows that share most content words, and an answer, with an evaluated row.
@@ -161,8 +161,8 @@ def deletion_test(answerer: Answerer, questions: Sequence[Question]) -> list[flo
 MIN_OF_A_KIND = 5
 """Minimum number of questions of a type for a separate figure."""
 
-SURE, SURE_OF_NONE = 0.9, 0.7
-"""Confidences from which an answer, or that there is none, counts as sure."""
+SURE_OF_NONE = 0.7
+"""Confidence from which the answer that there is none counts as sure; any other from `SURE`."""
 NEAR_AND_FAR = ("exact_match", "f1", "hits@1", "knowledge_hits@1")
 """Figures that are reported separately for near-duplicates."""
 
@@ -309,6 +309,8 @@ def _when_sure(answers: Sequence[Answer], right: Sequence[float]) -> dict[str, f
 
 # Calibration of a trained reader on questions that it was not trained on: answer types and confidence.
 
+RIGHT_WHEN_SURE = 0.97
+"""Share of correct answers that is asked of those told with at least `SURE`."""
 CLOSE = 1.0
 """Regularization of the answer-type calibration: weight of the squared distance from the identity."""
 SHARES = (0.0, 0.5)
@@ -337,10 +339,12 @@ def calibrate(answerer: Answerer, examples: Sequence[Example]) -> dict[str, Any]
     answer_type = fitted[best][0]
     answerer.reader.network.answer_type.calibrate(*answer_type)
     answers = [fitted[best_of_choices if c else best][1][n] for n, c in enumerate(with_choices)]
+    calibration = fit_calibration(examples, answers)
     table = {
         "graph_free_weight": shares[best],
         "graph_free_choices": given.graph_free_choices if closed_world else shares[best_of_choices],
-        "calibration": fit_calibration(examples, answers),
+        "calibration": calibration,
+        "sure": fit_sure(examples, answers, calibration),
     }
     answerer.decision = answerer.decision.model_copy(update=table)
     scale, shift = answer_type
@@ -358,7 +362,7 @@ def _fit(
     answer_type = answerer.reader.network.answer_type
     answer_type.calibrate()
     weights = {"graph_free_weight": share, "graph_free_choices": None}
-    answerer.decision = answerer.decision.model_copy(update={**weights, "calibration": {}})
+    answerer.decision = answerer.decision.model_copy(update={**weights, "calibration": {}, "sure": {}})
 
     def answer_types(questions: Sequence[Question]) -> list[Tensor]:
         states = tuple(QAState(question, tuple(answerer.retrieve(question))) for question in questions)
@@ -394,17 +398,46 @@ def fit_answer_type(scores: Tensor, right: Tensor) -> tuple[float, tuple[float, 
 def fit_calibration(examples: Sequence[Example], answers: Sequence[Answer]) -> dict[str, tuple[float, float]]:
     """Platt scaling (Platt, 1999) for each type of answer: (a, b) of sigmoid(a * logit(score) + b), with a >= 0.
 
-    All types share one pair, since separate fits are worse on held-out questions (training/RUNS.md). With fewer than 30
-    answers, nothing is fitted.
+    Questions with choices have one pair, and all types of other answers share another, since separate fits are worse on
+    held-out questions (training/RUNS.md). With fewer than 30 answers, nothing is fitted.
     """
-    sorts, scores = set(), []
-    for answer in answers:
-        best = answer.candidates[0] if answer.text is not None else None
-        sorts.add(best.sort if best else answer.source.value)
-        scores.append(whole_probability(best, answer.candidates) if best else answer.confidence)
-    if len(scores) < 30:
-        return {}
-    return dict.fromkeys(sorted(sorts), fit_platt(np.array(scores), np.array(_right(examples, answers))))
+    sorts, scores = zip(*map(_sort_and_score, answers), strict=True) if answers else ((), ())
+    score, right = np.array(scores), np.array(_right(examples, answers))
+    found: dict[str, tuple[float, float]] = {}
+    of_choices = np.array([sort == Source.CHOICE for sort in sorts])
+    for chosen in (~of_choices, of_choices):
+        if chosen.sum() >= 30:
+            some = {sort for sort, is_chosen in zip(sorts, chosen, strict=True) if is_chosen}
+            found |= dict.fromkeys(sorted(some), fit_platt(score[chosen], right[chosen]))
+    return found
+
+
+def fit_sure(
+    examples: Sequence[Example], answers: Sequence[Answer], calibration: Mapping[str, tuple[float, float]]
+) -> dict[str, float]:
+    """For each type of answer, the least calibrated confidence from `SURE` on from which `RIGHT_WHEN_SURE` are correct;
+    0.999 if none is, and nothing for a type with that share from `SURE` on."""
+    plain = DecisionConfig(calibration=calibration)
+    told: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
+    for answer, right in zip(answers, _right(examples, answers), strict=True):
+        sort, score = _sort_and_score(answer)
+        confidence = plain.confidence(Candidate("", answer.source, score))
+        told[sort].append((confidence, right))
+    found = {}
+    for sort, pairs in told.items():
+        sure = sorted((pair for pair in pairs if pair[0] >= SURE), reverse=True)
+        shares = np.cumsum([right for _, right in sure]) / np.arange(1, len(sure) + 1)
+        enough = np.flatnonzero(shares >= RIGHT_WHEN_SURE)
+        if len(sure) and (not len(enough) or enough[-1] < len(sure) - 1):
+            found[sort] = round(sure[enough[-1]][0], 4) if len(enough) else 0.999
+    return found
+
+
+def _sort_and_score(answer: Answer) -> tuple[str, float]:
+    best = answer.candidates[0] if answer.text is not None else None
+    if best is None:
+        return answer.source.value, answer.confidence
+    return best.sort, whole_probability(best, answer.candidates)
 
 
 def fit_platt(score: NDArray[np.float64], right: NDArray[np.float64]) -> tuple[float, float]:

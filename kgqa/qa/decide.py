@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import torch
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -22,6 +23,9 @@ from kgqa.types import NO, YES, Candidate, InputError, Item, KnowledgeGraph, Que
 RETIRED = ("following", "rereading", "verdicts", "silence", "computing")
 """Keys of removed steps, which cards of older readers may still have."""
 
+LIKELY, SURE = 0.8, 0.9
+"""Confidences between which `DecisionConfig.sure` lowers; lower ones stay."""
+
 # Parameters that depend on a reader's weights, stored in its card; the defaults are those of a reader that has not been
 # calibrated. `kgqa evaluate --calibrate` fits `calibration` and `graph_free_weight`.
 
@@ -33,6 +37,9 @@ class DecisionConfig(BaseModel):
 
     calibration: Mapping[str, tuple[float, float]] = {}
     """Platt scaling (a, b) for each `Candidate.sort`: the confidence is sigmoid(a * logit(probability) + b)."""
+    sure: Mapping[str, float] = {}
+    """For each `Candidate.sort`, the confidence from which enough answers are correct to tell them with `SURE` and
+    more; `SURE` if there is none."""
     no_answer_threshold: float | None = None
     """No-answer threshold for open questions; None: no answer is given if "no answer" is the most probable class."""
     graph_free_weight: float = Field(0.0, ge=0, le=1)
@@ -80,6 +87,11 @@ class DecisionConfig(BaseModel):
         logit = torch.logit(torch.tensor(p))
         return float(torch.sigmoid(a * logit + b))
 
+    def cautious(self, sort: str, confidence: float) -> float:
+        """A confidence that reaches `SURE` only at the level in `sure`, interpolated between `LIKELY`, that and 1."""
+        level = self.sure.get(sort, SURE)
+        return float(np.interp(confidence, (0, LIKELY, level, 1), (0, LIKELY, SURE, 1)))
+
 
 # The decide step: one ranking of all candidates, an answer and its confidence.
 
@@ -106,6 +118,7 @@ def _decided(state: QAState, decision: DecisionConfig, closed_world: bool) -> QA
         rest = [candidate for candidate in found if candidate is not none]
         found = [none, *rest] if none.score > decision.no_answer_threshold else [*rest, none]
     best, source = found[0], found[0].source
+    confidence = decision.confidence(replace(best, score=whole_probability(best, found)))
     candidates = [candidate for candidate in found if candidate.source is not Source.NONE]
     return replace(
         state,
@@ -113,7 +126,7 @@ def _decided(state: QAState, decision: DecisionConfig, closed_world: bool) -> QA
         best=best,
         source=source,
         none=none.score if none else 0.0,
-        confidence=decision.confidence(replace(best, score=whole_probability(best, found))),
+        confidence=decision.cautious(best.sort, confidence),
     )
 
 

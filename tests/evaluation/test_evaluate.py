@@ -23,6 +23,7 @@ from kgqa.evaluation import (
     fit_answer_type,
     fit_calibration,
     fit_platt,
+    fit_sure,
     near_duplicates,
     store_calibration,
 )
@@ -32,6 +33,7 @@ from kgqa.models.load import LoadedReader
 from kgqa.models.reader import Reader
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.qa.answerer import Answerer
+from kgqa.qa.decide import DecisionConfig
 from kgqa.qa.retrieve import Retriever
 from kgqa.types import (
     Answer,
@@ -275,6 +277,43 @@ def test_confidence_is_fitted_to_how_often_it_is_right() -> None:
     a, b = fit_calibration(examples, answers)["knowledge"]
     fitted = 1 / (1 + np.exp(-(a * np.log(0.6 / 0.4) + b)))
     assert abs(fitted - 0.36) < 0.08
+
+
+def answers_with(
+    scores: Sequence[float], right: Sequence[bool], choices: tuple[str, ...] = ()
+) -> tuple[list[Example], list[Answer]]:
+    examples, answers = [], []
+    source = Source.CHOICE if choices else Source.KNOWLEDGE
+    for n, (score, is_right) in enumerate(zip(scores, right, strict=True)):
+        question = Question(str(n), choices)
+        gold = {"choice": 0 if is_right else 1} if choices else {"concepts": ("yes" if is_right else "no",)}
+        examples.append(Example(question, **gold))
+        answers.append(Answer(question, "yes", source, score, (Candidate("yes", source, score),)))
+    return examples, answers
+
+
+def test_choices_are_calibrated_alone() -> None:
+    draw = np.random.default_rng(0)
+    scores = draw.uniform(0.05, 0.95, 400)
+    open_ones = answers_with(scores, draw.random(400) < scores)
+    with_choices = answers_with(scores, draw.random(400) < scores**3, ("yes", "no"))
+    both = [one + other for one, other in zip(open_ones, with_choices, strict=True)]
+    fitted = fit_calibration(*both)
+    assert fitted["knowledge"] == fit_calibration(*open_ones)["knowledge"]
+    assert fitted["choice"][1] < fitted["knowledge"][1] - 0.5
+
+
+def test_answers_are_told_as_sure_from_where_enough_are_right() -> None:
+    scores = [0.99 - n / 1000 for n in range(100)]
+    examples, answers = answers_with(scores, [n < 40 or n % 4 > 0 for n in range(100)])
+    level = fit_sure(examples, answers, {})["knowledge"]
+    assert level == 0.947
+    decision = DecisionConfig(sure={"knowledge": level})
+    told = [decision.cautious("knowledge", score) for score in scores]
+    assert told == sorted(told, reverse=True) and [p >= 0.9 for p in told].count(True) == 44
+    assert decision.cautious("knowledge", 0.7) == 0.7 and decision.cautious("passage", 0.95) == 0.95
+    assert fit_sure(*answers_with(scores, [True] * 100), {}) == {}
+    assert fit_sure(*answers_with(scores, [False] * 100), {})["knowledge"] > 0.99
 
 
 def test_calibration_is_kept_in_the_card(tmp_path: Path) -> None:
