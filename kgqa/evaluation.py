@@ -23,7 +23,7 @@ from kgqa.models.pretrained import write_card
 from kgqa.models.reader import read_card
 from kgqa.progress import track
 from kgqa.qa.answerer import Answerer
-from kgqa.qa.decide import SURE, DecisionConfig, whole_probability
+from kgqa.qa.decide import SURE, DecisionConfig
 from kgqa.qa.evidence import answer_paths
 from kgqa.qa.read import read
 from kgqa.qa.state import QAState
@@ -434,10 +434,9 @@ def fit_sure(
 
 
 def _sort_and_score(answer: Answer) -> tuple[str, float]:
-    best = answer.candidates[0] if answer.text is not None else None
-    if best is None:
-        return answer.source.value, answer.confidence
-    return best.sort, whole_probability(best, answer.candidates)
+    """Type and confidence of an answer that was given before calibration."""
+    sort = answer.candidates[0].sort if answer.text is not None else answer.source.value
+    return sort, answer.confidence
 
 
 def fit_platt(score: NDArray[np.float64], right: NDArray[np.float64]) -> tuple[float, float]:
