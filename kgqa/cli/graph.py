@@ -28,6 +28,7 @@ from kgqa.settings import FACT_ENCODER, cache_folder, output_file
 from kgqa.types import InputError, printable
 
 if TYPE_CHECKING:
+    from kgqa.graph.retrieval.dense import FactIndex
     from kgqa.models.dense_retrieval import FactEncoder
     from kgqa.types import KnowledgeGraph
 
@@ -166,6 +167,10 @@ def index(
             "--out", "-o", help="Folder for the index; default: the cache, where readers look for it."
         ),
     ] = None,
+    quantizer: Annotated[
+        Path | None,
+        typer.Option(help="Earlier index whose quantizer is kept, so that unchanged facts keep their codes."),
+    ] = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Build the dense-retrieval index: embed every verbalized fact.
@@ -176,21 +181,25 @@ def index(
     Example: kgqa graph index farm
     """
     from kgqa.graph.load import open_store
+    from kgqa.graph.retrieval.dense import FactIndex
     from kgqa.models.dense_retrieval import FactEncoder, index_name
 
+    earlier = FactIndex.load(quantizer) if quantizer else None
     opened = open_store(graph, "indexed")
     reads = FactEncoder.load(encoder)
     name = index_name(opened, reads)
     path = cache_folder("facts") / name if out is None else output_file(out / name, overwrite)
-    write_fact_index(opened, reads, path)
+    write_fact_index(opened, reads, path, earlier)
     print(f"{path}: {opened.edge_count:,} facts, {path.stat().st_size / 1e6:.1f} MB")
 
 
-def write_fact_index(graph: GraphStore, reads: FactEncoder, path: Path) -> None:
+def write_fact_index(
+    graph: GraphStore, reads: FactEncoder, path: Path, quantizer: FactIndex | None = None
+) -> None:
     """Build the index of a graph's facts, with a progress bar."""
     from kgqa.models.dense_retrieval import make_index
 
-    make_index(graph, reads, partial(track, text="embedding facts")).save(path)
+    make_index(graph, reads, partial(track, text="embedding facts"), quantizer).save(path)
 
 
 def index_imported(folder: Path) -> None:

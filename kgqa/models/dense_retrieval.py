@@ -198,14 +198,18 @@ def index_file(graph: GraphStore, encoder: FactEncoder) -> Path:
 
 
 def make_index(
-    graph: GraphStore, encoder: FactEncoder, progress: Callable[[Iterable[int]], Iterable[int]] = iter
+    graph: GraphStore,
+    encoder: FactEncoder,
+    progress: Callable[[Iterable[int]], Iterable[int]] = iter,
+    quantizer: FactIndex | None = None,
 ) -> FactIndex:
-    """Embed every fact of a graph; `progress` iterates over the parts."""
+    """Embed every fact of a graph; `progress` iterates over the parts. With the `quantizer` of another index, facts
+    that both graphs have keep their codes."""
     parts = [
         encoder.encode(verbalize_facts(graph, graph.edges(start, start + _PART))).astype(np.float16)
         for start in progress(range(0, graph.edge_count, _PART))
     ]
-    return FactIndex.build(np.concatenate(parts))
+    return FactIndex.build(np.concatenate(parts), quantizer)
 
 
 def open_fact_index(

@@ -10,6 +10,7 @@ from kgqa import settings
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.load import open_graph
 from kgqa.graph.overlay import LabelledFact, OverlayGraph
+from kgqa.graph.retrieval import dense
 from kgqa.graph.retrieval.dense import FactHits, FactIndex
 from kgqa.graph.retrieval.subgraph import query_texts, retrieve_subgraphs
 from kgqa.graph.storage.store import GraphStore
@@ -112,6 +113,17 @@ def test_a_large_graph_has_none_until_one_is_made(graph, monkeypatch) -> None:
     assert open_fact_index(graph, Words()) is None
     make_index(graph, Words()).save(index_file(graph, Words()))
     assert open_fact_index(graph, Words()) is not None
+
+
+def test_with_the_quantizer_of_an_earlier_index_facts_keep_their_codes(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(dense, "FEW", 300)
+    monkeypatch.setattr(dense, "CODE_BYTES", 4)
+    vectors = np.random.default_rng(0).standard_normal((400, 16)).astype(np.float32)
+    FactIndex.build(vectors).save(tmp_path / "earlier.faiss")
+    earlier = FactIndex.load(tmp_path / "earlier.faiss")
+    anew = FactIndex.build(vectors[50:], earlier)
+    assert (len(earlier), len(anew)) == (400, 350)
+    assert (anew.index.reconstruct_n(0, 350) == earlier.index.reconstruct_n(50, 350)).all()
 
 
 def test_what_is_added_is_found_and_what_is_removed_is_not(graph) -> None:

@@ -54,13 +54,16 @@ class FactIndex:
         return int(self.index.ntotal)
 
     @classmethod
-    def build(cls, vectors: NDArray[np.floating]) -> FactIndex:
-        """An index of unit vectors (E, d)."""
+    def build(cls, vectors: NDArray[np.floating], quantizer: FactIndex | None = None) -> FactIndex:
+        """An index of unit vectors (E, d), with the trained quantizer of another index if there is one."""
         import faiss
 
         size = vectors.shape[1]
         index: Any
-        if len(vectors) <= FEW:
+        if quantizer:
+            index = faiss.clone_index(quantizer.index)
+            index.reset()
+        elif len(vectors) <= FEW:
             index = faiss.IndexScalarQuantizer(
                 size, faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT
             )
@@ -73,7 +76,7 @@ class FactIndex:
         return cls(index)
 
     @classmethod
-    def load(cls, path: Path, count: int) -> FactIndex:
+    def load(cls, path: Path, count: int | None = None) -> FactIndex:
         """Read what `save` wrote, for a graph of `count` facts. Raises InputError if it is damaged or has
         another number of facts."""
         import faiss
@@ -88,7 +91,7 @@ class FactIndex:
             ) from None
         if index is None:
             raise DamagedError(f"{path}: damaged (its checksum is another); remove it, and it is made again")
-        if index.ntotal != count:
+        if count is not None and index.ntotal != count:
             raise InputError(
                 f"{path}: {index.ntotal} facts, the graph has {count}; remove it, and it is made again"
             )
