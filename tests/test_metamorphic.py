@@ -25,7 +25,7 @@ from kgqa.graph.retrieval.subgraph import retrieve_subgraphs
 from kgqa.qa.logical_forms.enumerate import Enumerator
 from kgqa.qa.logical_forms.graph_facts import GraphFacts
 from kgqa.qa.logical_forms.graph_index import GraphIndex
-from kgqa.qa.logical_forms.language import Class, parts
+from kgqa.qa.logical_forms.language import Class, subforms
 from kgqa.qa.logical_forms.mentions import question_mentions as names_of
 from kgqa.qa.logical_forms.rank import RankedForm, shortlist
 from kgqa.types import KnowledgeGraph, Question, Triple
@@ -169,7 +169,7 @@ def test_a_struck_fact_is_missed(path: Path, tmp_path: Path) -> None:
 
 def named(form: RankedForm) -> bool:
     """Whether a form begins at something that is named whole: an endpoint is not searched for parts of names."""
-    return not any(isinstance(part, Class) for part in parts(form.form))
+    return not any(isinstance(part, Class) for part in subforms(form.form))
 
 
 @pytest.mark.parametrize("path", [p for p in FILES if p.stem != "zoo"][::4], ids=lambda path: path.stem)
