@@ -400,12 +400,14 @@ def _answers(
 
 
 def is_answered(state: QAState, each: Sum) -> bool:
-    """Whether the reader has an answer: not merely one of the quantities, to a question that asks for a result."""
-    best = ranked(state)[0]
-    if best.span is None or not asks_for_result(state.question.text):
+    """Whether the reader has an answer: not merely one of the quantities, where the question asks for a result, or for
+    another kind ("How many years?": 1991)."""
+    best, question = ranked(state)[0], state.question.text
+    if (own := best.span) is None:
         return best.source is not Source.NONE
-    given = [span for span in each.spans if span is not None]
-    return not any(best.span.start < span.end and span.start < best.span.end for span in given)
+    known = zip(each.quantities, each.spans, strict=True)
+    given = [quantity for quantity, at in known if at and own.start < at.end and at.start < own.end]
+    return not given or (all(is_asked(q, question) for q in given) and not asks_for_result(question))
 
 
 def results_of(ranked: Sequence[Expression], question: str) -> dict[str, tuple[float, Expression]]:
