@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from kgqa.batch import PackedCandidates
 from kgqa.graph.retrieval.ablation import no_facts
+from kgqa.language.detect import ENGLISH
 from kgqa.language.rewording import reworded
 from kgqa.models.collation.collate import Collated
 from kgqa.models.collation.rows import Similarity
@@ -121,7 +122,7 @@ def reword(
     for n, state in enumerate(states if share else ()):
         question = state.question
         if state.computed is None and state.is_open and not state.is_glossed:
-            text = reworded(question.text, language(question))
+            text = reworded(question.text, language(question) or ENGLISH)
             if text != question.text:
                 other[n] = QAState(replace(question, text=text))
     again = dict(zip(other, reading(tuple(other.values())) if other else (), strict=True))
