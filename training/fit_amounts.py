@@ -481,11 +481,11 @@ def outcomes(head: ArithmeticHead, rows: Sequence[Row], states: Sequence[Tensor]
         for row, own_states in zip(rows, states, strict=True):
             tokens = amount_tokens([row.sum], [own_states.float()])
             own = head.read(tokens)
-            chance = float(head.is_computed(own, tokens).sigmoid())
+            chance = row.sum.chance(float(head.is_computed(own, tokens).sigmoid()))
             share, right = 0.0, False
             if row.steps or chance > 0.2:
                 quantities, asked = states_of(own[0], row.sum), row.question.text
-                ranked = expressions(head, row.sum.quantities, quantities, own[0, 0], asked)
+                ranked = expressions(head, row.sum.quantities, quantities, own[0, 0], asked, row.sum.roles)
                 for text, (likely, _) in islice(results_of(ranked, row.question.text).items(), 1):
                     share, right = likely, is_right(text, row.answers)
             found.append(Outcome(row, chance, share, right and bool(row.steps)))

@@ -15,12 +15,17 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from torch import Tensor
 
 from kgqa.language.quantities import (
+    ADD,
     CLOCK,
     DATE,
+    DIVIDE,
+    DIVIDED,
     MONEY,
+    MULTIPLY,
     NUMBER,
     OPERATORS,
     PERCENT,
+    SUBTRACT,
     TIME,
     YEAR,
     YES_NO,
@@ -34,6 +39,7 @@ from kgqa.language.quantities import (
     is_asked,
     unit_asked,
 )
+from kgqa.language.quantity_roles import Roles, roles_of
 from kgqa.models.arithmetic_head import KINDS, ArithmeticHead, QuantityTokens
 from kgqa.models.load import LoadedReader
 from kgqa.qa.decide import ranked
@@ -61,7 +67,11 @@ MAX_QUANTITIES = 14
 """Maximum number of quantities; with more, nothing is computed."""
 MAX_STEPS = 6
 """Maximum number of operations of an expression."""
-BEAM = 3
+BEAM = 8
+OBJECTION = 6.0
+"""What is taken from the log-probability of an operation for each objection that the wording has to it."""
+ONLY_RATES = 0.95
+"""Probability that the answer has to be computed, where a question asks for a total of which only rates are told."""
 TOGETHER = 16
 """Batch size, in questions."""
 
@@ -116,6 +126,11 @@ class Sum(NamedTuple):
     """First and last token of each quantity."""
     spans: tuple[Span | None, ...]
     """Characters of each quantity in the passage; None for quantities of the question."""
+    roles: Roles = Roles()
+
+    def chance(self, chance: float) -> float:
+        """Probability that the answer has to be computed, from that of the head."""
+        return max(chance, ONLY_RATES) if self.roles.only_rates else chance
 
 
 class Operation(NamedTuple):
@@ -161,7 +176,8 @@ def sum_of(question: Question, reader: LoadedReader) -> Sum | None:
         return None
     places = [_tokens(first.offsets, a, 1) for a in asked] + [_tokens(second.offsets, a, at) for a in told]
     spans = (*(None for _ in asked), *(Span(a.start, a.end) for a in told))
-    return Sum(ids, at, tuple(a.quantity for a in (*asked, *told)), tuple(places), spans)
+    roles = roles_of(question.text, asked, passage, told)
+    return Sum(ids, at, tuple(a.quantity for a in (*asked, *told)), tuple(places), spans, roles)
 
 
 def _tokens(offsets: Sequence[tuple[int, int]], amount: Amount, shift: int) -> tuple[int, int]:
@@ -244,7 +260,12 @@ def scores_of(head: ArithmeticHead, pairs: Tensor, options: Options) -> Tensor:
 
 
 def expressions(
-    head: ArithmeticHead, quantities: tuple[Quantity, ...], states: Tensor, text: Tensor, question: str
+    head: ArithmeticHead,
+    quantities: tuple[Quantity, ...],
+    states: Tensor,
+    text: Tensor,
+    question: str,
+    roles: Roles = Roles(),
 ) -> list[Expression]:
     """The most probable expressions by beam search, best first, whose results are of the kind that the question asks
     for; `states` (n, size) are those of the quantities, `text` (size,) that of question and passage."""
@@ -264,7 +285,9 @@ def expressions(
             scores = scores_of(head, pairs, options)
             is_other = [not is_asked(results[step], question) for step in options.steps]
             scores[:, 1].masked_fill_(torch.tensor(is_other), -torch.inf)
-            chances = scores.flatten().log_softmax(0)
+            against = torch.tensor([objections(roles, expression, step) for step in options.steps])
+            chances = scores.flatten().log_softmax(0) - OBJECTION * against.flatten()
+            unfinished += math.exp(expression.score) * (1 - chances.exp().sum().item())
             best = chances.topk(min(BEAM, len(chances)))
             for score, place in zip(best.values.tolist(), best.indices.tolist(), strict=True):
                 if score == -math.inf:
@@ -293,6 +316,46 @@ def _is_sensible(expression: Expression, step: Operation) -> bool:
     product = steps[step.second - given]
     shares = step.first in product[:2] and OPERATORS[product.operator] in ("*", "/", "r/")
     return step.second not in used and (step.first not in used or shares)
+
+
+def objections(roles: Roles, expression: Expression, step: Operation) -> tuple[int, int]:
+    """How many objections the wording has to an operation, as an intermediate step and as the last.
+
+    A rate is not added to what is none, a difference only joined by its sign, and a quantity not added to its product
+    with a count; the last step is of the kind that the question asks for.
+    """
+    steps, quantities = expression.steps, expression.quantities
+    given = len(quantities) - len(steps)
+    operator = OPERATORS[step.operator].removeprefix("r")
+    found = 0
+    if operator in (ADD, SUBTRACT):
+        found += _is_rate(roles, expression, step.first) is not _is_rate(roles, expression, step.second)
+        for n, other in (step[:2], step[1::-1]):
+            kind = quantities[other].kind
+            joins = kind != DATE and (kind == CLOCK) is (quantities[n].kind == TIME)
+            found += joins and operator != roles.signs.get(n, operator)
+        if step.second >= given and any(step.first in other[:2] for other in steps):
+            product = steps[step.second - given]
+            factor = product.second if product.first == step.first else product.first
+            found += not (_is_share(quantities[factor]) or factor in roles.multiples)
+    is_other_end = roles.last and operator in (ADD, SUBTRACT, MULTIPLY, DIVIDE) and operator not in roles.last
+    return found, found + bool(is_other_end)
+
+
+def _is_rate(roles: Roles, expression: Expression, n: int) -> bool:
+    """Whether a quantity of an expression is told as a rate, or computed from rates alone or from one and a share."""
+    given = len(expression.quantities) - len(expression.steps)
+    if n < given:
+        return n in roles.rates
+    step = expression.steps[n - given]
+    are_rates = [_is_rate(roles, expression, part) for part in step[:2]]
+    if all(are_rates):
+        return OPERATORS[step.operator] not in (DIVIDE, DIVIDED)
+    return any(are_rates) and _is_share(expression.quantities[step[are_rates.index(False)]])
+
+
+def _is_share(quantity: Quantity) -> bool:
+    return quantity.kind == PERCENT or quantity.value < 1
 
 
 _SIGNS = {"-": "−", "*": "×", "/": "÷", ">=": "≥", "<=": "≤"}
@@ -393,9 +456,10 @@ def _answers(
         chances = head.is_computed(own, tokens).sigmoid().tolist()
         for state, each, row, chance in zip(states, sums, own, chances, strict=True):
             question, found = state.question, []
-            least = calibration.least(is_answered(state, each))
+            least, chance = calibration.least(is_answered(state, each)), each.chance(chance)
             if chance >= least:
-                found = expressions(head, each.quantities, states_of(row, each), row[0], question.text)
+                own_states = states_of(row, each)
+                found = expressions(head, each.quantities, own_states, row[0], question.text, each.roles)
             yield _answer(question, each, found, chance, least, calibration)
 
 
@@ -407,7 +471,8 @@ def is_answered(state: QAState, each: Sum) -> bool:
         return best.source is not Source.NONE
     known = zip(each.quantities, each.spans, strict=True)
     given = [quantity for quantity, at in known if at and own.start < at.end and at.start < own.end]
-    return not given or (all(is_asked(q, question) for q in given) and not asks_for_result(question))
+    asks_for_other = asks_for_result(question) or each.roles.only_rates
+    return not given or (all(is_asked(q, question) for q in given) and not asks_for_other)
 
 
 def results_of(ranked: Sequence[Expression], question: str) -> dict[str, tuple[float, Expression]]:

@@ -22,6 +22,7 @@ from kgqa.language.quantities import (
     Quantity,
     find_quantities,
 )
+from kgqa.language.quantity_roles import Roles, roles_of
 from kgqa.models.arithmetic_head import FILE, ArithmeticHead, load_arithmetic_head, save_arithmetic_head
 from kgqa.models.load import open_reader
 from kgqa.models.pretrained import CARD, write_card
@@ -35,6 +36,7 @@ from kgqa.qa.amounts import (
     formula,
     in_unit_asked,
     is_answered,
+    objections,
     possible,
     sum_of,
 )
@@ -311,3 +313,96 @@ def test_kinds_are_told_apart() -> None:
         quantity_kind(Quantity(Fraction(1), kind)) for kind in (NUMBER, MONEY, PERCENT, "mass", "hectare")
     }
     assert len(kinds) == 5
+
+
+def roles_in(question: str, passage: str) -> Roles:
+    return roles_of(question, find_quantities(question), passage, find_quantities(passage))
+
+
+@pytest.mark.parametrize(
+    ("passage", "rates"),
+    [
+        ("Ann packed 6 boxes with 12 bottles in each box.", {1}),
+        ("Tickets cost 8 euros each. Four friends went in.", {0}),
+        ("Each of the 5 shelves holds 9 books and two lamps.", {1, 2}),
+        ("A crate holds 24 bottles. Ten crates came.", {0}),
+        ("Pia planted 4 rows of 12 trees.", {1}),
+        ("The crew of 9 eats 6 tins a day.", {1}),
+        ("Three books at 4 euros each and a pen for 2 euros.", {1}),
+        ("He saw 5 dogs and 3 cats every week for 8 weeks.", {1}),
+        ("A man has 6 hens. He sold two.", set()),
+    ],
+)
+def test_what_holds_for_each_is_a_rate(passage: str, rates: set[int]) -> None:
+    assert roles_in("", passage).rates == rates
+
+
+@pytest.mark.parametrize(
+    ("question", "passage", "signs"),
+    [
+        ("When should the bus have left?", "It left at 9:05, five minutes late.", {1: "-"}),
+        ("When did the bus leave?", "It should leave at 9:00, but was five minutes late.", {1: "+"}),
+        ("When was the train due?", "It came at 14:30, ten minutes early.", {1: "+"}),
+        ("When did Ludo get up?", "He rose an hour before his train, at 7:40.", {0: "-"}),
+        ("How old is Ann?", "Ann is two years older than Ben, who is 9.", {0: "+"}),
+        ("How old is Ben?", "Ann, 11, is two years older than Ben.", {1: "-"}),
+        ("How old is Ben?", "Ann is 11.", {}),
+    ],
+)
+def test_a_difference_is_joined_by_its_sign(question: str, passage: str, signs: dict[int, str]) -> None:
+    assert roles_in(question, passage).signs == signs
+
+
+@pytest.mark.parametrize(
+    ("question", "last"),
+    [
+        ("What was the average harvest?", "/"),
+        ("How many more did she have than Ben?", "-"),
+        ("How many are left?", "-"),
+        ("How many jumps did they make together?", "*+"),
+        ("How many days does a packet last?", "/"),
+        ("What did each pay?", "/"),
+        ("What did Luis pay?", ""),
+    ],
+)
+def test_a_question_asks_for_the_last_step(question: str, last: str) -> None:
+    assert "".join(sorted(roles_in(question, "They shared 42 dollars equally.").last)) == last
+
+
+def objections_to(passage: str, question: str, *steps: tuple[int, int, str]) -> int:
+    """Objections to the last of some steps over the quantities of a passage."""
+    made = [Operation(first, second, OPERATORS.index(operator)) for first, second, operator in steps]
+    known = list(quantities(passage))
+    for step in made[:-1]:
+        known.append(possible(known)[step])
+    return objections(roles_in(question, passage), Expression(tuple(made[:-1]), tuple(known), 0.0), made[-1])[
+        1
+    ]
+
+
+def test_wording_objects_to_operations() -> None:
+    tickets = "Tickets cost 8 euros each. Four friends went in and paid 5 euros for tea."
+    paid = "How much did they pay altogether?"
+    assert objections_to(tickets, paid, (0, 1, "*")) == 0
+    assert objections_to(tickets, paid, (0, 1, "*"), (2, 3, "+")) == 0
+    assert objections_to(tickets, paid, (0, 2, "+")) > 0  # a rate and what is none
+    assert objections_to(tickets, paid, (0, 1, "*"), (0, 3, "+")) > 1
+    assert objections_to(tickets, paid, (0, 1, "/")) == 1  # not the last step that is asked for
+    bus = "The bus left at 9:05, five minutes late."
+    planned = "When should the bus have left?"
+    assert [objections_to(bus, planned, (0, 1, operator)) for operator in "+-"] == [1, 0]
+    coat, sold = "A coat of 80 euros, 25 % off.", "The first sold 20 copies, another twice as many."
+    assert objections_to(coat, "", (0, 1, "*"), (0, 2, "-")) == 0
+    assert objections_to(sold, "", (0, 1, "*"), (0, 2, "+")) == 0
+
+
+def test_a_total_of_which_only_rates_are_told_is_computed(computing: Answerer) -> None:
+    passage = "Ann packed 6 boxes with 12 bottles in each box."
+    asked = [
+        "How many bottles did Ann pack?",
+        "How many bottles are in one box?",
+        "How many boxes did Ann pack?",
+    ]
+    sums = [sum_of(Question(question, passage=Passage(passage)), computing.reader) for question in asked]
+    assert [each and each.chance(0.3) > 0.9 for each in sums] == [True, False, False]
+    assert sums[0] is not None and not is_answered(read_as(asked[0], passage, "12"), sums[0])

@@ -1,0 +1,225 @@
+"""What the wording says of the part that a quantity plays in an expression: rates ("4 euros each"), multiples ("twice
+as many"), delays ("five minutes late"), and how the last step of an expression is asked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+from kgqa.graph.linking.normalize import STOP_WORDS
+from kgqa.language.quantities import (
+    ADD,
+    CLOCK,
+    DATE,
+    DIVIDE,
+    MONEY,
+    MULTIPLY,
+    NUMBER,
+    SUBTRACT,
+    TIME,
+    Amount,
+    unit_asked,
+)
+from kgqa.language.values import unit_of
+from kgqa.verbalize.inflection import plural
+
+
+class Roles(NamedTuple):
+    """What the wording says of quantities, by their indices: those of the question, then those of the passage."""
+
+    rates: frozenset[int] = frozenset()
+    """Quantities that hold for each of several."""
+    multiples: frozenset[int] = frozenset()
+    signs: Mapping[int, str] = MappingProxyType({})
+    """Operators that join differences to other quantities, and durations to clock times."""
+    last: frozenset[str] = frozenset()
+    """Operators that the last step may have; empty if the question leaves that open."""
+    only_rates: bool = False
+    """Whether the question asks for a total of which only rates are told, beside a count."""
+
+
+def roles_of(question: str, asked: Sequence[Amount], passage: str, told: Sequence[Amount]) -> Roles:
+    """What the wording says of the quantities of a question and its passage.
+
+    >>> from kgqa.language.quantities import find_quantities
+    >>> texts = "How much did they pay altogether?", "Tickets cost 8 euros each. Four friends went in."
+    >>> roles = roles_of(texts[0], [], texts[1], find_quantities(texts[1]))
+    >>> roles.rates, sorted(roles.last), roles.only_rates
+    (frozenset({0}), ['*', '+'], True)
+    """
+    at, amounts = len(asked), [*asked, *told]
+    rates = find_rates(question, asked, passage) | {n + at for n in find_rates(passage, told, question)}
+    texts = [*((question, a) for a in asked), *((passage, a) for a in told)]
+    multiples = {n for n, (text, amount) in enumerate(texts) if _is_multiple(text, amount)}
+    signs = {n + at: sign for n, sign in _signs(passage, told, question)}
+    last = _last_operators(question, passage, any(a.quantity.kind == CLOCK for a in amounts))
+    return Roles(
+        frozenset(rates), frozenset(multiples), signs, last, _tells_only_rates(question, amounts, rates)
+    )
+
+
+# Rates.
+
+_AFTER = re.compile(
+    r"(?:[\s-]+[a-z'’-]+){0,3}?\s+(?:each|every|per|apiece|a\s+(?:piece|head)|an?\s+(?:hour|day|night|week|month|year))\b",
+    re.IGNORECASE,
+)
+_BEFORE = re.compile(
+    r"\b(?:each|every)\s+(?!(?:and|or|but|with|at|for|to|in|on|off|from|way)\b)([a-z'’-]+)\s+[^,.;:!?]*$"
+)
+_COUNT_OF_EACH = re.compile(r"\bof\s+(?:the|these|those|my|his|her|our|their)\s+$")
+_GENERIC = re.compile(
+    r"(?:^|[.,;:!?\"“]\s*)(?:an?|one)\s+(\w+)\s+(?:(?:for|of|to|with)\s+(?:\w+\s+){1,3}?)?\w+s\s+(?:\w+\s+)?$"
+)
+_SETS = re.compile(r"\s+\w+s\s+of\s+$")
+_AND = re.compile(r"\s+(?:\S+\s+){0,2}and\s+$")
+
+
+def find_rates(text: str, amounts: Sequence[Amount], other: str = "") -> set[int]:
+    """Indices of the amounts in a text that hold for each of several: "8 euros each", "12 bottles in each box".
+
+    >>> from kgqa.language.quantities import find_quantities
+    >>> texts = "Each of the 5 shelves holds 9 books.", "A box holds 12 pens. Ann has 3 boxes.", "4 rows of 12 trees"
+    >>> [find_rates(text, find_quantities(text)) for text in texts]
+    [{1}, {0}, {1}]
+    """
+    found: set[int] = set()
+    announced: set[int] = set()
+    """Those whose "each" stands before them."""
+    lower, at, counted = text.lower(), 0, -1
+    for n, (start, end, quantity) in enumerate(amounts):
+        between, at = lower[at:start], end
+        if quantity.kind in (CLOCK, DATE):
+            continue
+        is_of_set = n > 0 and amounts[n - 1].quantity.kind == NUMBER and _SETS.fullmatch(between)
+        if quantity.per or is_of_set or _AFTER.match(text, end, _until(text, amounts[n + 1 :])):
+            found.add(n)
+        elif (n - 1 in announced and _AND.fullmatch(between)) or (
+            counted == n - 1 >= 0 and not _CLAUSE.search(between)
+        ):
+            announced.add(n)
+        elif before := _BEFORE.search(between):
+            unit = unit_of(before[1])
+            if _COUNT_OF_EACH.search(between):
+                counted = n
+            elif not (unit and unit[0] == TIME):
+                announced.add(n)
+        elif (generic := _GENERIC.search(between)) and re.search(
+            rf"\b{plural(generic[1])}\b", f"{lower} {other.lower()}"
+        ):
+            announced.add(n)
+    return found | announced
+
+
+def _until(text: str, following: Sequence[Amount]) -> int:
+    """Where the next amount begins; "a day" belongs to the amount before it."""
+    if not following:
+        return len(text)
+    start, end, _ = following[0]
+    return end if re.match(r"an?\b", text[start:end], re.IGNORECASE) else start
+
+
+_OF_ONE = re.compile(r"\b(?:an?|one|each|every|per|apiece|single)\b", re.IGNORECASE)
+_PRICE = re.compile(
+    r"\bhow much\b.* (?:cost|costs|pay|paid|spend|spent|owe|earn|earned|charge|money)\b", re.IGNORECASE
+)
+
+
+def _tells_only_rates(question: str, amounts: Sequence[Amount], rates: set[int]) -> bool:
+    asked = unit_asked(question)
+    if _OF_ONE.search(question) or (asked is None and not _PRICE.search(question)):
+        return False
+    kind, unit = (MONEY, "") if asked is None else asked[:2]
+    same = {
+        n
+        for n, (_, _, quantity) in enumerate(amounts)
+        if quantity.kind == kind and (asked is None or quantity.unit == unit.lower())
+    }
+    return (
+        bool(same)
+        and same <= rates
+        and any(a.quantity.kind == NUMBER and n not in rates for n, a in enumerate(amounts))
+    )
+
+
+_MULTIPLE = re.compile(r"(?:twice|thrice|double|triple)d?$", re.IGNORECASE)
+_TIMES = re.compile(r"\s+times\b", re.IGNORECASE)
+
+
+def _is_multiple(text: str, amount: Amount) -> bool:
+    return bool(_MULTIPLE.match(text[amount.start : amount.end]) or _TIMES.match(text, amount.end))
+
+
+# Differences.
+
+_LATE = re.compile(r"(?:\s+\w+)?\s+(?:late|overdue|behind)\b", re.IGNORECASE)
+_EARLY = re.compile(r"(?:\s+\w+)?\s+(?:early|ahead)\b", re.IGNORECASE)
+_DELAY = re.compile(r"\b(?:delay of|delayed by|late by)\s+(?:about\s+)?$", re.IGNORECASE)
+_PLANNED = re.compile(
+    r"\b(?:should|supposed|due|planned|scheduled|timetable|meant|intended|expected|usually|normally)\b",
+    re.IGNORECASE,
+)
+_AFTER_A_TIME = re.compile(r"(?:\s+\w+)?\s+(?:after|later)\b(?!\s+than)", re.IGNORECASE)
+_BEFORE_A_TIME = re.compile(r"(?:\s+\w+)?\s+(?:before|earlier)\b(?!\s+than)", re.IGNORECASE)
+_THAN = re.compile(
+    r"(?:\s+\w+){0,2}?\s+(?:(?P<more>more|older|longer|taller|heavier|larger|bigger|dearer|higher|wider|further|deeper|later)"
+    r"|less|fewer|younger|shorter|smaller|lighter|cheaper|lower|narrower|nearer|earlier)\s+than\b(?P<other>[^,.;:!?]*)",
+    re.IGNORECASE,
+)
+_CLAUSE = re.compile(r"[,.;:!?]|\b(?:and|but)\b")
+
+
+def _signs(text: str, amounts: Sequence[Amount], question: str) -> Iterator[tuple[int, str]]:
+    """Index and operator of each difference that a text tells.
+
+    "Five minutes late" is added to the time planned, and taken from the actual one. "Ann is five years older than Ben"
+    is added for a question about Ann, and taken away for one about Ben.
+    """
+    is_planned, asked = _PLANNED.search(question) is not None, _content_words(question)
+    for n, (start, end, quantity) in enumerate(amounts):
+        is_more = None
+        if than := _THAN.match(text, end):
+            subject = _content_words(_CLAUSE.split(text[:start])[-1]) & asked
+            if subject or _content_words(than["other"]) & asked:
+                is_more = bool(than["more"]) is bool(subject)
+        elif quantity.kind == TIME:
+            if is_late := bool(_LATE.match(text, end) or _DELAY.search(text[:start])) or _EARLY.match(
+                text, end
+            ):
+                is_more = (is_late is True) is not is_planned
+            elif is_after := bool(_AFTER_A_TIME.match(text, end)) or _BEFORE_A_TIME.match(text, end):
+                is_more = is_after is True
+        if is_more is not None:
+            yield n, ADD if is_more else SUBTRACT
+
+
+def _content_words(text: str) -> set[str]:
+    return {word for word in re.findall(r"\w+", text.lower()) if word not in STOP_WORDS}
+
+
+# The last step.
+
+_LAST = tuple(
+    (re.compile(pattern, re.IGNORECASE), frozenset(operators))
+    for pattern, operators in (
+        (r"\b(?:average|mean)\b", {DIVIDE}),
+        (r"\bhow (?:many|much)(?: \w+)? (?:more|fewer|less|\w+er)\b.*\bthan\b|\bby how (?:many|much)\b", {SUBTRACT}),
+        (r"\bhow (?:many|much)\b.*\b(?:left|still|missing|not|\w+n['’]t|empty|unsold)\b", {SUBTRACT}),
+        (r"\b(?:remain\w*|change|difference|saved?)\b", {SUBTRACT}),
+        (r"\b(?:altogether|together|in all|in total|total)\b", {ADD, MULTIPLY}),
+    )
+)  # fmt: skip
+"""Operators of the last step by the words of the question; the first pattern that is found counts."""
+_SHARED = re.compile(r"\b(?:equal\w*|evenly|split|divid\w*|shar\w*)\b", re.IGNORECASE)
+_SHARE = re.compile(r"\b(?:each|part|share)\b", re.IGNORECASE)
+_LASTS = re.compile(r"\bhow (?:many (?:hours|days|nights|weeks|months)|long)\b.*\blasts?\b", re.IGNORECASE)
+
+
+def _last_operators(question: str, passage: str, has_clock: bool) -> frozenset[str]:
+    found = next((operators for pattern, operators in _LAST if pattern.search(question)), None)
+    if found is not None:
+        return found
+    is_shared = _SHARED.search(passage) and _SHARE.search(question)
+    return frozenset({DIVIDE} if is_shared or (_LASTS.search(question) and not has_clock) else ())
