@@ -124,6 +124,9 @@ def _is_in(word: str, name: str) -> bool:
 
 _TOKEN = re.compile(r"[^\W_]+(?:[-’'.&][^\W_]+)*(?:['’](?!\w))?|[.,;:!?()\"“”–—]")
 _SENTENCE = re.compile(r"(?<!\b\w)(?<!\b[MD]r)(?<!\bMrs)(?<!\bSt)[.!?][\"'”’)]*\s+|\n+|;\s+")
+_HELPERS = ("auxiliaries", "passive", "modals", "adverbs")
+LONGEST = 40
+"""Maximum number of words on either side of a verb, and of those of "Ada is Rik's tenant"."""
 Tokens = Sequence[re.Match[str]]
 
 
@@ -208,17 +211,16 @@ def _clauses(text: str, frame: Frame, is_passive: bool = False) -> Iterator[Clau
         verb = _verb(token[0], frame)
         if verb is None:
             continue
-        start, rest = n, tokens[n + 1 :]
-        while start and (
-            any(
-                _is_in(tokens[start - 1][0], name) for name in ("auxiliaries", "passive", "modals", "adverbs")
-            )
+        start, rest = n, tokens[n + 1 : n + 1 + LONGEST]
+        earliest = max(0, n - LONGEST)
+        while start > earliest and (
+            any(_is_in(tokens[start - 1][0], name) for name in _HELPERS)
             or tokens[start - 1][0].endswith("ly")
         ):
             start -= 1
         helpers = [other[0] for other in tokens[start:n]]
         begin = start
-        while begin and not _is_break(tokens[begin - 1][0]):
+        while begin > earliest and not _is_break(tokens[begin - 1][0]):
             begin -= 1
         near = takewhile(lambda other: not _is_break(other[0]), rest[:6])
         particle = next((other for other in near if f"{verb} {other[0].lower()}" in frame.verbs), None)
@@ -236,7 +238,9 @@ def _clauses(text: str, frame: Frame, is_passive: bool = False) -> Iterator[Clau
             found,
             text[tokens[begin].start() : max(token.end(), *(phrase.span.end for phrase in found), 0)],
             is_passive or (passive and not is_gerund),
-            not is_bare and passive >= is_gerund and not any(_is_in(word, "modals") for word in helpers),
+            not is_bare
+            and (passive or not is_gerund)
+            and not any(_is_in(word, "modals") for word in helpers),
         )
 
 
@@ -300,7 +304,7 @@ def _is_named(phrase: Phrase | None) -> bool:
 
 def _noun(text: str, frame: Frame) -> Event | None:
     """The event of "Ada the winner", "Ada Rik's tenant" or "Ada the teacher of Rik"."""
-    found = re.fullmatch(
+    found = len(text.split()) <= LONGEST and re.fullmatch(
         rf"(.+?) (?:(?:the|an?)|(.+?)['’]s?) (?:\w+ )??({'|'.join(frame.nouns) or '$'})s?(?: (.+))?",
         text,
         re.IGNORECASE,
