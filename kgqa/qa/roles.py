@@ -12,7 +12,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import pairwise, permutations, takewhile
+from itertools import islice, pairwise, permutations, takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -126,7 +126,9 @@ _TOKEN = re.compile(r"[^\W_]+(?:[-’'.&][^\W_]+)*(?:['’](?!\w))?|[.,;:!?()\"�
 _SENTENCE = re.compile(r"(?<!\b\w)(?<!\b[MD]r)(?<!\bMrs)(?<!\bSt)[.!?][\"'”’)]*\s+|\n+|;\s+")
 _HELPERS = ("auxiliaries", "passive", "modals", "adverbs")
 LONGEST = 40
-"""Maximum number of words on either side of a verb, and of those of "Ada is Rik's tenant"."""
+"""Maximum number of words of a question, on either side of a verb, and of those of "Ada is Rik's tenant"."""
+MOST = 20
+"""Maximum number of clauses of a sentence that have a verb of one frame."""
 Tokens = Sequence[re.Match[str]]
 
 
@@ -345,7 +347,11 @@ def _stated(passage: str, frame: Frame) -> tuple[Event, Span] | None:
         sentence = passage[start:end].rstrip()
         events = _of_nouns(sentence, frame)
         for other in _table()[1]:
-            for clause in _clauses(sentence, other) if frame.name in (other.name, other.within) else ():
+            is_of_frame = frame.name in (other.name, other.within)
+            clauses = list(islice(_clauses(sentence, other), MOST + 1)) if is_of_frame else []
+            if len(clauses) > MOST:
+                return None
+            for clause in clauses:
                 told = _told(clause, other)
                 is_certain = clause.is_finite and not _DENIED.search(clause.text)
                 after = sentence.partition(clause.text)[2]
@@ -444,7 +450,7 @@ _OTHER = re.compile(
 def _asked(question: str, frame: Frame) -> list[Event]:
     """The events that a question may ask for; what it asks for is a gap, unless it is a yes/no question."""
     text = question.strip().rstrip("?. ")
-    if _OTHER.search(text):
+    if len(text.split()) > LONGEST or _OTHER.search(text):
         return []
     if polar := _POLAR.fullmatch(text):
         rest, is_passive = polar["rest"], bool(polar["be"])

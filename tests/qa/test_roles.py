@@ -91,3 +91,8 @@ def test_the_compare_step_answers_a_question_about_a_role() -> None:
     (found,) = decide(compare((state,)), DecisionConfig())
     assert (found.best.text, found.source, found.confidence) == ("Lyon", Source.PASSAGE, RIGHT_ROLES)
     assert found.evidence.span == found.best.span
+
+
+def test_long_texts_are_left_to_the_reader() -> None:
+    assert answer("Who got it?", "get " * 2_000) is None
+    assert answer("Who lost " + "the final " * 40 + "?", "Ajax beat Lyon in the final.") is None
