@@ -83,6 +83,13 @@ def test_a_line_is_kept_of_a_command(results: dict[str, Any], tmp_path: Path) ->
     row = json.loads((tmp_path / "file.jsonl").read_text())
     assert row["figures"] == {"em": 0.5} and row["data"] == "ab" and row["by"] == "reader"
     assert row["watched"]["kgqa/graph/linking"] == results["tree"]("kgqa/graph/linking")
+    changed = {**row, "watched": {"kgqa/graph/linking": "another"}}
+    (tmp_path / "file.jsonl").write_text(
+        "".join(json.dumps(changed | {"of": of}) + "\n" for of in ("x", "linking"))
+    )
+    results["again"]("linking by read")
+    other, anew = map(json.loads, (tmp_path / "file.jsonl").read_text().splitlines())
+    assert other["of"] == "x" and anew == row | {"minutes": anew["minutes"]}
 
 
 def test_a_line_watches_what_it_depends_on_and_no_more(results: dict[str, Any]) -> None:

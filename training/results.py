@@ -6,7 +6,8 @@ was measured OF a data set BY a reader. `python training/results.py` writes `tra
 between `<!-- results: NAME -->` and `<!-- end -->` of other documents, as `training/results/tables.toml` lays them
 out. A figure is marked † where a path that its line watches (code, data, weights; git's hash of it) no longer holds
 what it did, other than comments, docstrings and layout of Python and TOML: what its command names, and what
-`watches.toml` says that it depends on.
+`watches.toml` says that it depends on. `python training/results.py again PATTERN` runs the commands of marked lines
+again, of those whose "OF by BY" the regular expression finds.
 """
 
 from __future__ import annotations
@@ -49,13 +50,12 @@ PLACE = re.compile(r"(<!-- results: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def rows() -> list[dict[str, Any]]:
-    """All lines, the later of the same thing replacing the earlier."""
-    found: dict[tuple[str, str], dict[str, Any]] = {}
-    for path in sorted(LINES.glob("*.jsonl")):
-        for line in path.read_text(encoding="utf-8").splitlines():
-            row = json.loads(line)
-            found[row["of"], row["by"]] = row
-    return list(found.values())
+    """All lines, each with the name of its `file`."""
+    return [
+        {**json.loads(line), "file": path.stem}
+        for path in sorted(LINES.glob("*.jsonl"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+    ]
 
 
 @cache
@@ -228,20 +228,16 @@ def is_figure(value: object) -> bool:
 
 
 def add(file: str, of: str, by: str, command: list[str]) -> None:
-    """Run a command and keep its figures: the numbers of the lines of JSON that it prints."""
+    """Run a command and keep its figures, the numbers of the lines of JSON that it prints, in place of earlier ones."""
     watched = watched_by(of, by, shlex.join(command))
     changed = subprocess.run(
         ["git", "status", "--porcelain", *watched], cwd=ROOT, capture_output=True, text=True
     )
     if changed.stdout.strip():
         raise SystemExit(f"{changed.stdout.split()[1]}: changed and not committed; commit it first")
-    began = time.monotonic()
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(done.stderr or done.stdout)
-    minutes = round((time.monotonic() - began) / 60, 1)
+    text, minutes = printed(tuple(command))
     commit = subprocess.check_output(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, text=True).strip()
-    for line in done.stdout.splitlines():
+    for line in text.splitlines():
         if not line.startswith("{"):
             continue
         info = json.loads(line)
@@ -259,23 +255,51 @@ def add(file: str, of: str, by: str, command: list[str]) -> None:
             "minutes": minutes,
         }
         path = LINES / f"{file}.jsonl"
-        earlier = path.read_text(encoding="utf-8") if path.exists() else ""
-        write_whole(path, earlier + json.dumps(row, ensure_ascii=False) + "\n")
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        kept = [line for line in lines if [json.loads(line)[key] for key in ("of", "by")] != [of, by]]
+        write_whole(path, "\n".join((*kept, json.dumps(row, ensure_ascii=False), "")))
+
+
+@cache
+def printed(command: tuple[str, ...]) -> tuple[str, float]:
+    """What a command prints, and the minutes that it takes. Raises SystemExit with its errors if it fails."""
+    began = time.monotonic()
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(done.stderr or done.stdout)
+    return done.stdout, round((time.monotonic() - began) / 60, 1)
+
+
+def again(pattern: str) -> None:
+    """Run the commands of marked lines again; one that fails is told and passed over."""
+    for earlier in rows():
+        of, by = earlier["of"], earlier["by"]
+        row = next(row for row in rows() if (row["of"], row["by"]) == (of, by))  # a command may print several
+        if re.search(pattern, f"{of} by {by}") and is_stale(row):
+            print(f"{of} by {by}: {row['command']}", flush=True)
+            try:
+                add(row["file"], of, by, shlex.split(row["command"]))
+            except SystemExit as failure:
+                print(failure, file=sys.stderr)
 
 
 def main() -> None:
-    """Add a line, or write the pages."""
+    """Add a line, measure lines again, or write the pages."""
     words = sys.argv[1:]
     end = words.index("--") if "--" in words else len(words)
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    adding = parser.add_subparsers(dest="does").add_parser("add")
+    does = parser.add_subparsers(dest="does")
+    adding = does.add_parser("add")
     for name in ("file", "of", "by"):
         adding.add_argument(name)
+    does.add_parser("again").add_argument("pattern")
     given = parser.parse_args(words[:end])
     if given.does == "add":
         add(given.file, given.of, given.by, words[end + 1 :])
+    elif given.does == "again":
+        again(given.pattern)
     for path, text in pages().items():
         write_whole(path, text)
 

@@ -33,6 +33,7 @@ from kgqa.language.quantities import (
     find_quantities,
     format_quantity,
 )
+from kgqa.qa.roles import answer as role_answer
 from kgqa.qa.state import ComputedAnswer, QAState, QAStates
 from kgqa.types import NO, YES, Candidate, Evidence, Interpretation, Source, Span
 from kgqa.verbalize.inflection import comparative
@@ -519,6 +520,8 @@ def _weight(forms: frozenset[str], clause: frozenset[str], told: Sequence[frozen
 
 RIGHT = 0.8
 """Confidence of such an answer: the accuracy of this step on practice questions, rounded down."""
+RIGHT_ROLES = 0.9
+"""The same of an answer about roles."""
 
 
 class ComparedAnswer(NamedTuple):
@@ -530,7 +533,8 @@ class ComparedAnswer(NamedTuple):
 
 
 def compare(states: QAStates) -> QAStates:
-    """Answer comparisons of things that the passage orders, by their values or by comparisons that it states."""
+    """Answer comparisons of things that the passage orders, by their values or by comparisons that it states, and
+    questions about roles that it states by a converse verb."""
     return tuple(_compared(state) for state in states)
 
 
@@ -538,13 +542,15 @@ def _compared(state: QAState) -> QAState:
     question = state.question
     if state.computed is not None or state.is_glossed or not state.is_open or not question.passage_text:
         return state
-    found = compared(question.text, question.passage_text, state.scores.spans)
+    found, right = compared(question.text, question.passage_text, state.scores.spans), RIGHT
+    if found is None and (role := role_answer(question.text, question.passage_text)):
+        found, right = ComparedAnswer(*role), RIGHT_ROLES
     if found is None:
         return state
     text, span, reason = found
-    best = Candidate(text, Source.PASSAGE, RIGHT, span)
-    reading = Interpretation(reason, text, reason, RIGHT) if reason else None
-    evidence = Evidence(span=span, score=RIGHT, interpretation=reading)
+    best = Candidate(text, Source.PASSAGE, right, span)
+    reading = Interpretation(reason, text, reason, right) if reason else None
+    evidence = Evidence(span=span, score=right, interpretation=reading)
     return replace(state, computed=ComputedAnswer(best, evidence))
 
 

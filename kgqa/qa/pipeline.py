@@ -29,7 +29,13 @@ def default_pipeline(
     reading = partial(read, reader=reader, graph_free=graph_free, similarity=retriever.similarity)
     deciding = partial(decide, decision=decision, closed_world=retriever.graph.closed_world)
     stating = partial(verify, decision=decision, graph=retriever.graph)
-    glosses = partial(gloss, graph=retriever.graph, language=retriever.language_of, share=decision.gloss)
+    glosses = partial(
+        gloss,
+        reading=partial(read, reader=english or reader),
+        graph=retriever.graph,
+        language=retriever.language_of,
+        share=decision.gloss if english else 0.0,
+    )
     explaining = partial(explain, is_open_world=not retriever.graph.closed_world)
 
     def alone(states: QAStates) -> QAStates:
@@ -40,7 +46,7 @@ def default_pipeline(
         Step("retrieve", "question", "subgraphs", found),
         Step("compute", "subgraphs", "computed", computed),
         Step("read", "subgraphs", "scores", reading),
-        Step("gloss", "scores", "scores", partial(glosses, reading=partial(read, reader=english or reader))),
+        Step("gloss", "scores", "scores", glosses),
         Step("reword", "scores", "scores", rewording),
         Step("disregard", "scores", "scores", partial(disregard, alone=alone, share=decision.unrelated)),
         Step("compare", "scores", "computed", compare),
@@ -54,7 +60,8 @@ def default_pipeline(
     )
     # logical forms are ranked as packed candidates, by the reader or by its adapter
     left_out = set() if reader.settings.packed or reader.forms else {"compute"}
-    left_out |= {name for name, part in (("amounts", reader.amounts), ("gloss", english)) if part is None}
+    left_out |= set() if reader.amounts else {"amounts"}
+    left_out |= set() if english or reader.settings.multilingual else {"gloss"}
     # a reasoner that decodes paths explains its answers itself
     left_out |= {"attribute"} if reader.network.reasoner.decodes_paths else set()
     return tuple(step for step in all_steps if step.name not in left_out)

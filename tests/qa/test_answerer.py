@@ -21,6 +21,7 @@ from kgqa.models.reader import Reader, read_card
 from kgqa.qa.answerer import Answerer, MultilingualReader
 from kgqa.qa.evidence import answer_paths
 from kgqa.qa.gloss import _read_by_both, gloss
+from kgqa.qa.pipeline import default_pipeline
 from kgqa.qa.read import read
 from kgqa.qa.render import answer_json, sentence
 from kgqa.qa.state import HeadScores, QAState, QAStates
@@ -305,6 +306,8 @@ def test_concepts_in_another_language_are_ranked_by_their_english_gloss_too(by_l
     own = by_language.of(question := Question("Wozu braucht man einen trowel?"))
     assert "gloss" in [step.name for step in own.steps]
     assert "gloss" not in [step.name for step in by_language.steps]
+    alone = default_pipeline(own.retriever, own.reader, own.decision)
+    assert "gloss" in [step.name for step in alone], "yes and no are left out of open questions there"
     states: QAStates = (QAState(question),)
     for step in own.steps[: [step.name for step in own.steps].index("gloss")]:
         states = step.run(states)
