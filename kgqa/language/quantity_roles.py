@@ -19,6 +19,7 @@ from kgqa.language.quantities import (
     NUMBER,
     SUBTRACT,
     TIME,
+    YEAR,
     Amount,
     unit_asked,
 )
@@ -38,6 +39,8 @@ class Roles(NamedTuple):
     """Operators that the last step may have; empty if the question leaves that open."""
     only_rates: bool = False
     """Whether the question asks for a total of which only rates are told, beside a count."""
+    only_times: bool = False
+    """Whether the question asks for a duration, and no duration is told but one sentence with two times."""
 
 
 def roles_of(question: str, asked: Sequence[Amount], passage: str, told: Sequence[Amount]) -> Roles:
@@ -55,9 +58,9 @@ def roles_of(question: str, asked: Sequence[Amount], passage: str, told: Sequenc
     multiples = {n for n, (text, amount) in enumerate(texts) if _is_multiple(text, amount)}
     signs = {n + at: sign for n, sign in _signs(passage, told, question)}
     last = _last_operators(question, passage, any(a.quantity.kind == CLOCK for a in amounts))
-    return Roles(
-        frozenset(rates), frozenset(multiples), signs, last, _tells_only_rates(question, amounts, rates)
-    )
+    only_rates = _tells_only_rates(question, amounts, rates)
+    only_times = not asked and _tells_only_times(question, passage, told)
+    return Roles(frozenset(rates), frozenset(multiples), signs, last, only_rates, only_times)
 
 
 # Rates.
@@ -142,6 +145,31 @@ def _tells_only_rates(question: str, amounts: Sequence[Amount], rates: set[int])
         and same <= rates
         and any(a.quantity.kind == NUMBER and n not in rates for n, a in enumerate(amounts))
     )
+
+
+_HOW_LONG = re.compile(r"\bhow long\b(?! ago\b)", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"[.!?;]\s")
+
+
+def _tells_only_times(question: str, passage: str, told: Sequence[Amount]) -> bool:
+    """Whether a duration is asked for, and two times are told in one sentence, no other, and no duration or length.
+
+    >>> from kgqa.language.quantities import find_quantities
+    >>> passage = "Ann left at 6:50 and came home at 8:15."
+    >>> _tells_only_times("How long was she away?", passage, find_quantities(passage))
+    True
+    """
+    asked = unit_asked(question)
+    ends = {TIME: CLOCK, YEAR: DATE}
+    if asked[0] not in ends if asked else not _HOW_LONG.search(question):
+        return False
+    kinds = [quantity.kind for _, _, quantity in told]
+    times = [amount for amount in told if amount.quantity.kind in ends.values()]
+    if {*ends, "length"} & {*kinds} or len(times) != 2 or times[0].quantity.kind != times[1].quantity.kind:
+        return False
+    if asked and times[0].quantity.kind != ends[asked[0]]:
+        return False
+    return not _SENTENCE_END.search(passage[times[0].end : times[1].start])
 
 
 _MULTIPLE = re.compile(r"(?:twice|thrice|double|triple)d?$", re.IGNORECASE)

@@ -72,6 +72,9 @@ OBJECTION = 6.0
 """What is taken from the log-probability of an operation for each objection that the wording has to it."""
 ONLY_RATES = 0.95
 """Probability that the answer has to be computed, where a question asks for a total of which only rates are told."""
+ONLY_TIMES = 4.5, 0.75
+"""What is added to the log-odds of that, where a question asks for a duration of which only two times are told, and the
+probability that this reaches at most."""
 TOGETHER = 16
 """Batch size, in questions."""
 
@@ -130,6 +133,9 @@ class Sum(NamedTuple):
 
     def chance(self, chance: float) -> float:
         """Probability that the answer has to be computed, from that of the head."""
+        if self.roles.only_times:
+            added, most = ONLY_TIMES
+            chance = max(chance, min(most, 1 / (1 + math.exp(-added) * (1 - chance) / max(chance, 1e-9))))
         return max(chance, ONLY_RATES) if self.roles.only_rates else chance
 
 

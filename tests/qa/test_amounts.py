@@ -30,6 +30,7 @@ from kgqa.qa.amounts import (
     AmountCalibration,
     Expression,
     Operation,
+    Sum,
     _is_sensible,
     compute_amounts,
     expressions,
@@ -406,3 +407,22 @@ def test_a_total_of_which_only_rates_are_told_is_computed(computing: Answerer) -
     sums = [sum_of(Question(question, passage=Passage(passage)), computing.reader) for question in asked]
     assert [each and each.chance(0.3) > 0.9 for each in sums] == [True, False, False]
     assert sums[0] is not None and not is_answered(read_as(asked[0], passage, "12"), sums[0])
+
+
+@pytest.mark.parametrize(
+    ("question", "passage", "only_times"),
+    [
+        ("How long did the ride take?", "Ann left at 6:50 and got to the mill at 8:15.", True),
+        ("How many years was it open?", "The shop opened in 1998 and closed in 2011.", True),
+        ("How many minutes was it open?", "The shop opened in 1998 and closed in 2011.", False),
+        ("How long did the ride take?", "Ann left at 6:50. Ben left at 8:15.", False),
+        ("How long is the bridge?", "The old one, 80 metres long, stood from 1902 to 1989.", False),
+        ("How long ago was it?", "The shop opened in 1998 and closed in 2011.", False),
+        ("When did she arrive?", "Ann left at 6:50 and got to the mill at 8:15.", False),
+    ],
+)
+def test_two_times_tell_a_duration(question: str, passage: str, only_times: bool) -> None:
+    roles = roles_of(question, find_quantities(question), passage, find_quantities(passage))
+    assert roles.only_times is only_times
+    each = Sum([], 0, (), (), (), roles)
+    assert (each.chance(0.03) > 0.6) is only_times and each.chance(1e-4) < 0.01 and each.chance(0.97) == 0.97
