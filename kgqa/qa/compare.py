@@ -338,6 +338,8 @@ _THIRD = re.compile(
 _THEN = re.compile(
     r"(?:and |but )?(?:(?:only )?then|afterwards|after (?:that|this|it)|next|finally)\b,?", re.IGNORECASE
 )
+_GOES_ON = re.compile(r"\b(?:and|but)\s+$", re.IGNORECASE)
+_ENDS = re.compile(r"[.!?]|$|(?<=[.!?])")
 _OPENS = re.compile(r"(?:(before)|after|once|as soon as|having)\b", re.IGNORECASE)
 
 
@@ -443,7 +445,11 @@ def by_words(passage: str, asked: Comparison) -> PartialOrder | None:
         if found is None:
             continue
         start, end = told.clause(*word.span())
-        if word[0].lower() in _TIMES and not passage[start : word.start()].strip():
+        is_first = word[0].lower() in _TIMES and not passage[start : word.start()].strip()
+        # "Ada came before Rik but after Uma"; not "After Rik, Ada came"
+        if is_first and (
+            subject is None or not _GOES_ON.search(passage, 0, start) or not _ENDS.match(passage, end)
+        ):
             continue
         if asked.noun and not content(asked.noun) & content(passage[word.end() : end].partition("than")[0]):
             return None
@@ -626,12 +632,15 @@ def _results(
 
 
 def _subject(passage: str, clause: Clause) -> Span | None:
-    """What precedes the first auxiliary of a clause, if it is short and does not contain the value."""
+    """What precedes the first auxiliary of a clause, or the whole of one that is a name ("than Rik"), if it is short and
+    does not contain the value."""
     aux = _AUX.search(passage, clause.start, clause.end)
-    text = passage[clause.start : aux.start()].strip() if aux else ""
-    span = Span(clause.start, clause.start + len(text))
+    text = passage[clause.start : aux.start() if aux else clause.end].rstrip(" .!?")
+    start = clause.start + len(text) - len(text.lstrip())
+    span = Span(start, clause.start + len(text))
     is_short = 0 < len(text.split()) <= 8 and not _BOUNDARIES[3].search(text)
-    return span if is_short and _names(span, clause) else None
+    is_name = all(word[0].isupper() for word in text.split())
+    return span if is_short and (aux or is_name) and _names(span, clause) else None
 
 
 def _names(span: Span, clause: Clause) -> bool:

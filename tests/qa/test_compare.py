@@ -45,6 +45,8 @@ RUNS = "Ada ran faster than Rik, but slower than Uma."
         (RUNS, "Did Rik run faster than Uma?", NO),
         ("Ada reached the hut an hour after Rik.", "Did Ada reach the hut before Rik?", NO),
         ("Ada is not as tall as Rik, and Rik not as tall as Uma.", "Is Uma taller than Ada?", YES),
+        ("Ada is older than Rik but younger than Uma.", "Who is the oldest?", "Uma"),
+        ("Ada came in before Rik but after Uma.", "Who came in first?", "Uma"),
         ("Ada is 40, and Rik is three years older.", "Is Ada older than Rik?", NO),
         ("Ada is Rik's junior by a year.", "Is Rik younger than Ada?", NO),
         (
