@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 import torch
 
 SCRIPT = SimpleNamespace(**runpy.run_path(str(Path(__file__).parent.parent / "training" / "fit_forms.py")))
@@ -51,6 +52,12 @@ def test_forms_of_one_result_count_together() -> None:
     row = SCRIPT.Row("a", torch.zeros(4), features, torch.tensor([0, 0, 2, -1]), right, none=False)
     assert SCRIPT.predicted(row, torch.tensor([1.0, 1.0, 1.2, 0.0]))[1:] == (True, False)
     assert SCRIPT.predicted(row, torch.tensor([0.0, 0.0, 0.0, 9.0]))[1:] == (False, True)
+
+
+def test_few_questions_of_each_graph_can_be_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(SCRIPT.asked.__globals__, "_asked", lambda reader, graph, rows: [(graph, len(rows))])
+    counts = dict(SCRIPT.asked(Path("reader"), each=1, limit=2))
+    assert set(counts.values()) == {1, 2} and len(counts) > 10
 
 
 def test_rows_are_kept(tmp_path: Path) -> None:

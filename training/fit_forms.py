@@ -18,6 +18,7 @@ import random
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -92,15 +93,15 @@ def rows_in(path: Path) -> list[Row]:
     return found
 
 
-def asked(reader: Path, each: int) -> Iterator[dict[str, Any]]:
-    """Some questions of each held-out practice graph, and those of the development graphs."""
+def asked(reader: Path, each: int, limit: int | None = None) -> Iterator[dict[str, Any]]:
+    """Some questions of each held-out practice graph, and all or the first `limit` of each development graph."""
     for path in sorted(CALIBRATION.glob("*.jsonl")):
         questions = [row for _, row in read_json_lines(path)]
         random.Random(0).shuffle(questions)
         yield from _asked(reader, path.with_suffix(".ttl"), questions[:each])
     for file in (file for folder in DEVELOPMENT for file in sorted(folder.glob("*.jsonl"))):
         graph = next(path for path in file.parent.glob(f"{file.stem}.*") if path != file)
-        yield from _asked(reader, graph, [row for _, row in read_json_lines(file)])
+        yield from _asked(reader, graph, [row for _, row in islice(read_json_lines(file), limit)])
 
 
 def _asked(reader: Path, graph: Path, questions: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -223,6 +224,7 @@ def main() -> None:
     parser.add_argument("--rows", type=Path, default=Path("runs/forms/rows.jsonl"))
     parser.add_argument("--run", type=Path)
     parser.add_argument("--questions", type=int, default=30, help="of each practice graph")
+    parser.add_argument("--limit", type=int, help="of each development graph; default: all")
     parser.add_argument("--dry-run", action="store_true", help="print what is measured, and write no card")
     chosen = parser.parse_args()
     torch.set_num_threads(1)
@@ -232,7 +234,10 @@ def main() -> None:
         shutil.copy(chosen.run / "export" / ADAPTER, chosen.reader / ADAPTER)
         write_card(chosen.reader, card)
     if not chosen.rows.exists():
-        lines = [json.dumps(row) for row in track(asked(chosen.reader, chosen.questions), "questions")]
+        lines = [
+            json.dumps(row)
+            for row in track(asked(chosen.reader, chosen.questions, chosen.limit), "questions")
+        ]
         chosen.rows.parent.mkdir(parents=True, exist_ok=True)
         chosen.rows.write_text("\n".join(lines) + "\n", encoding="utf-8")
     rows = rows_in(chosen.rows)

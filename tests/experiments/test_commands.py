@@ -7,14 +7,26 @@ import pytest
 
 from kgqa.settings import RECIPES
 from kgqa.types import InputError
+from training.experiments import compare as compare_module
 from training.experiments import probe as probe_module
-from training.experiments.commands import compare_rows, probe_encoder
+from training.experiments.commands import COMPARED, compare_rows, probe_encoder
 
 
 def test_an_unknown_row_is_named_with_its_neighbour(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="did you mean 'qagnn'"):
         compare_rows(RECIPES / "compare" / "everyday.toml", [], "fused; qagn", 1, None, tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+def test_overrides_without_a_recipe_change_the_default_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+    monkeypatch.setattr(compare_module, "compare", lambda recipe, *_, **__: seen.append(recipe) or [])
+    compare_rows(Path("trainer.max_steps=7"), ["deletion_questions=1"], "fused", 1, None, tmp_path)
+    (recipe,) = seen
+    assert recipe.name == COMPARED.stem
+    assert (recipe.trainer.max_steps, recipe.deletion_questions) == (7, 1)
 
 
 def test_the_row_is_printed_or_its_figures(

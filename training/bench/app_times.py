@@ -1,9 +1,9 @@
 """What a visitor waits for, alone on the machine: the command's answer, the app's first one, and each click.
 
-Run `python training/bench/app_times.py [--runs 3]`. Times are wall seconds; behind the commands' stands what they used
-of the processors. A click is timed in the page, from it to a first sign that something is done, to the answer, and to
-its reasons being there. The targets: 0.3 s from a click to the answer in the middle, 1.5 s to the first paint, 0.2 s to
-a sign at most.
+Run `python training/bench/app_times.py [--runs 3] [--languages en ko] [--limit N]`. Times are wall seconds; behind the
+commands' stands what they used of the processors. A click is timed in the page, from it to a first sign that something
+is done, to the answer, and to its reasons being there. The targets: 0.3 s from a click to the answer in the middle,
+1.5 s to the first paint, 0.2 s to a sign at most.
 """
 
 from __future__ import annotations
@@ -86,9 +86,9 @@ class Times(NamedTuple):
     signs: list[float]
 
 
-def clicks(language: str) -> Times:
-    """The times of the app in a language."""
-    names = [name for examples in gallery_of(language).values() for name in examples]
+def clicks(language: str, limit: int | None = None) -> Times:
+    """The times of the app in a language, over the first `limit` examples."""
+    names = [name for examples in gallery_of(language).values() for name in examples][:limit]
     begin = time.perf_counter()
     with served() as address, chromium() as browser:
         page = browser.new_page(viewport={"width": 1440, "height": 900})
@@ -123,7 +123,9 @@ def clicks(language: str) -> Times:
 def main() -> None:
     """Print all of it."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--runs", type=int, default=3, help="of each command")
+    parser.add_argument("--languages", nargs="+", default=["en", "ko"], help="of the app")
+    parser.add_argument("--limit", type=int, help="click on the first N examples; default: all")
     given = parser.parse_args()
     print(f"load average {psutil.getloadavg()[0]:.1f}, {psutil.cpu_count()} cores", flush=True)
     info: dict[str, float] = {}
@@ -132,7 +134,7 @@ def main() -> None:
         walls, cpus = zip(*(command(arguments) for _ in range(given.runs)), strict=True)
         print(f"{name}: {statistics.median(walls):.1f} s, CPU {statistics.median(cpus):.1f} s", flush=True)
         info[{"kgqa ask": "ask", "an empty question": "refused"}.get(name, name)] = statistics.median(walls)
-    found = [clicks(language) for language in ("en", "ko")]
+    found = [clicks(language, given.limit) for language in given.languages]
     print(
         f"app from its start to its first answer: {' and '.join(f'{times.first:.1f}' for times in found)} s"
     )

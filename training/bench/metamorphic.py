@@ -1,4 +1,6 @@
-"""`python training/bench/metamorphic.py [--each 7] [--model kgqa-base]`: what must change no answer, and what must.
+"""What must change no answer, and what must.
+
+    python training/bench/metamorphic.py [--each 7] [--only GRAPH ...] [--model kgqa-base]
 
 Questions of every graph of tests/graphs are asked over it, and over the same facts in a file of another name, in
 another order, under another prefix, with labels in capitals or of another vocabulary, beside facts about something
@@ -180,14 +182,23 @@ def compare(
 
 def main() -> None:
     """Print what changed, and the counts as a line of JSON."""
+    suites = [asked for folder in FOLDERS for asked in load_suite(folder)]
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--each", type=int, default=7, help="questions of each graph")
+    options.add_argument(
+        "--only",
+        nargs="+",
+        choices=sorted({asked.graph.stem for asked in suites}),
+        metavar="GRAPH",
+        help="names of graph files without suffix; default: all",
+    )
     options.add_argument("--model", default="kgqa-base")
     chosen = options.parse_args()
     answerer = kgqa.load(chosen.model)
     info: Counter[str] = Counter()
     stayed: Counter[str] = Counter()
-    suites = [asked for folder in FOLDERS for asked in load_suite(folder)]
+    if chosen.only:
+        suites = [asked for asked in suites if asked.graph.stem in chosen.only]
     for path in dict.fromkeys(asked.graph for asked in suites):
         mine = [asked for asked in suites if asked.graph == path]
         some = mine[:: max(1, len(mine) // chosen.each)][: chosen.each]

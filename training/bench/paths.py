@@ -1,11 +1,12 @@
 """Paths of up to three facts between question concept and answer, against networkx.all_simple_paths.
 
-Run `KGQA_DATA=... python training/bench/paths.py`. networkx gets the same graph, undirected,
+Run `KGQA_DATA=... python training/bench/paths.py [--pairs 200]`. networkx gets the same graph, undirected,
 and is asked for all simple paths of at most three facts, of which the best five are wanted.
 """
 
 from __future__ import annotations
 
+import argparse
 import itertools
 import json
 import time
@@ -17,13 +18,15 @@ from conceptnet import conceptnet, facts, questions, table
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.retrieval.paths import find_paths
 
-PAIRS = 200
 PEER_PAIRS = 20
 PEER_SECONDS = 20.0
 
 
 def main() -> None:
     """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--pairs", type=int, default=200)
+    given = parser.parse_args()
     graph = conceptnet()
 
     linker = Linker(graph, max_candidates=1)
@@ -32,7 +35,7 @@ def main() -> None:
         starts = [m.entities[0] for m in linker.link(example.question.text)]
         ends = [m.entities[0] for m in linker.link(example.question.choices[example.choice or 0])]
         pairs += itertools.product(starts[:1], ends[:1])
-    pairs = [pair for pair in pairs if pair[0] != pair[1]][:PAIRS]
+    pairs = [pair for pair in pairs if pair[0] != pair[1]][: given.pairs]
     spent, found = [], []
     for start, end in pairs:
         begin = time.process_time()

@@ -1,11 +1,12 @@
 """Retrieval over ConceptNet for every CommonsenseQA dev question: time, and how often the answer is there.
 
-Run `KGQA_DATA=... python training/bench/retrieval.py`. The peer is what QA systems commonly do: all concepts
-within one hop of the linked ones, ranked by how many of them they touch, then cut.
+Run `KGQA_DATA=... python training/bench/retrieval.py [--limit N]`. The peer is what QA systems commonly do: all
+concepts within one hop of the linked ones, ranked by how many of them they touch, then cut.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import time
 from collections.abc import Callable, Sequence
@@ -45,9 +46,12 @@ def measure(
 
 def main() -> None:
     """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--limit", type=int, help="ask the first N questions; default: all")
+    given = parser.parse_args()
     graph = conceptnet()
     linker = Linker(graph)
-    examples = questions()
+    examples = questions()[: given.limit]
     gold = []
     for example in examples:
         answer = example.question.choices[example.choice or 0]

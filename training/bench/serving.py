@@ -227,7 +227,7 @@ def main() -> None:
     try:
         load(service, "/v1/answer", 4, asked[:16])  # warm
         if chosen.memory:
-            part = [there[7 * n % len(there)] for n in range(chosen.memory // 5)]
+            part = [there[7 * n % len(there)] for n in range(max(1, chosen.memory // 5))]
             grown = {f"mb{at}": load(service, "/v1/answer", 4, part)["mb"] for at in range(1, 6)}
             tell({"of": "service, memory", "questions": chosen.memory, **grown})
             return
@@ -237,7 +237,7 @@ def main() -> None:
             most = max(chosen.callers)
             again = [there[(7 * n + 3) % len(there)] for n in range(2 * chosen.questions)]
             tell(load(service, "/v1/answer", most, again, chosen.pause))
-        tell(load(service, "/v1/explain", 4, asked[: chosen.questions // 4]))
+        tell(load(service, "/v1/explain", 4, asked[: max(1, chosen.questions // 4)]))
     finally:
         service.close()
     tell(plain_reader(find_model(chosen.model), asked))

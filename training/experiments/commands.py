@@ -34,6 +34,8 @@ def compare_rows(
     from kgqa.trainer.recipe import load_recipe
     from training.experiments.compare import ROWS, ComparisonRecipe, compare, figures, table
 
+    if "=" in str(recipe):  # an override of the default recipe
+        recipe, overrides = COMPARED, [str(recipe), *(overrides or [])]
     loaded = load_recipe(recipe, overrides or [], ComparisonRecipe)
     if limit:
         columns = [column.model_copy(update={"limit": limit}) for column in loaded.columns]
