@@ -632,8 +632,8 @@ def _results(
 
 
 def _subject(passage: str, clause: Clause) -> Span | None:
-    """What precedes the first auxiliary of a clause, or the whole of one that is a name ("than Rik"), if it is short and
-    does not contain the value."""
+    """What precedes the first auxiliary of a clause, or the whole of one that is a name ("than Rik"), if that is short
+    and does not contain the value."""
     aux = _AUX.search(passage, clause.start, clause.end)
     text = passage[clause.start : aux.start() if aux else clause.end].rstrip(" .!?")
     start = clause.start + len(text) - len(text.lstrip())
