@@ -38,8 +38,7 @@ from kgqa.types import (
 )
 from kgqa.verbalize import korean
 from kgqa.verbalize.fact_sentences import filled, is_worded
-from kgqa.verbalize.inflection import with_article
-from kgqa.verbalize.shown_facts import shown_fact
+from kgqa.verbalize.shown_facts import noun_phrase, shown_fact
 
 # Answers as text: their source, verbalized evidence and runners-up.
 
@@ -115,7 +114,7 @@ def fact_sentence(head: str, relation: Relation, tail: str, senses: tuple[str, s
     if korean.is_korean(words):
         return korean.verbalize_korean_triple(head, relation.name, words, tail)
     if relation.name.endswith(_DEED):
-        return f"what people do with {with_article(head)}: {tail}"
+        return f"what people do with {noun_phrase(head)}: {tail}"
     if not is_worded(relation.name):
         return fact_in_words(head, words, tail)
     return shown_fact(head, relation.name, words, tail, senses)

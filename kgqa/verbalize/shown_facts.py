@@ -67,6 +67,11 @@ def shown_fact(head: str, relation: str, words: str, tail: str, senses: tuple[st
     return sentence.removesuffix(time_phrase(tail)) + lexicon.time(tail) if key == "HasTime" else sentence
 
 
+def noun_phrase(label: str) -> str:
+    """A label with the article that it takes: a trowel, rainwater, the sun, Korea."""
+    return _lexicon().noun_phrase(label)
+
+
 class _Shown(Lexicon):
     """Also knows clauses, states and transitive verbs."""
 
@@ -119,9 +124,10 @@ class _Shown(Lexicon):
         state = label in adjectives and relation in self.words["of_states"]
         if state or joined or (rest and first in self.words["states"]):
             return f"being {label}"
-        return label if label in adjectives - self.words["things"] else self._with_article(label)
+        return label if label in adjectives - self.words["things"] else self.noun_phrase(label)
 
-    def _with_article(self, phrase: str) -> str:
+    def noun_phrase(self, phrase: str) -> str:
+        """A noun phrase with its article."""
         first = phrase.split()[0]
         if self._noun(phrase) in self.words["with_the"]:
             return f"the {phrase}"
@@ -136,9 +142,11 @@ class _Shown(Lexicon):
     def place(self, label: str) -> str:
         """A place with its preposition: in Korea, on the trail, at the football game."""
         if self.is_name(label):
-            return f"in {self._with_article(label)}"
+            return f"in {self.noun_phrase(label)}"
         if label in self.words["bare_places"]:
             return f"in {label}"
+        if label.split()[0] in self.words["prepositions"]:
+            return label
         noun = self._noun(label)
         kind = next((kind for kind in ("on", "at") if noun in self.words[f"{kind}_places"]), "")
         return f"{kind} the {label}" if kind else place_phrase(label)
@@ -156,7 +164,7 @@ class _Shown(Lexicon):
             return f"at {label}"
         phrase = time_phrase(label)
         if phrase.startswith("during "):
-            return f"during {self._with_article(label)}"
+            return f"during {self.noun_phrase(label)}"
         return (
             f"in the {label}"
             if self.is_name(label) and self._noun(label) in self.words["with_the"]
@@ -189,7 +197,7 @@ class _Shown(Lexicon):
                     base, rest = rest[0], rest[1:]
                 is_progressive = verb != "cannot" and base == "be" and rest[0].endswith("ing")
                 doing = ["being able to"] if verb == "cannot" else [] if is_progressive else [gerund(base)]
-                whose = [self._with_article(subject)] if subject else []
+                whose = [self.noun_phrase(subject)] if subject else []
                 return " ".join([*whose, *["not"] * negated, *doing, *rest])
         return ""
 

@@ -50,6 +50,7 @@ from kgqa.verbalize.shown_facts import shown_fact
         ("box of chocolates", "IsA", "gift", "a box of chocolates is a kind of gift"),
         ("telephoto lens", "HasProperty", "long", "a telephoto lens is long"),
         ("map", "AtLocation", "trail", "a map is found on the trail"),
+        ("shoes", "AtLocation", "under the bed", "shoes are found under the bed"),
         ("stars", "AtLocation", "space", "stars are found in space"),
         ("band", "AtLocation", "football game", "a band is found at the football game"),
         ("wear white", "HasTime", "play tennis", "people wear white while playing tennis"),
