@@ -57,7 +57,9 @@ def test_no_path_no_reason(garden: Subgraph) -> None:
 
 def test_what_names_the_answer_and_comparisons_that_nobody_asked_for_are_seen(garden: Subgraph) -> None:
     labels = ("blow a whistle", "midnight", "whistle", *garden.labels[3:])
-    brighter = replace(garden.relations[0], name="ev:brighter", label="brighter than", words="is brighter than")
+    brighter = replace(
+        garden.relations[0], name="ev:brighter", label="brighter than", words="is brighter than"
+    )
     edges = np.array([[2, 0, 0], [2, 1, 1]], dtype=np.int32)
     graph = replace(garden, labels=labels, relations=(garden.relations[0], brighter), edges=edges)
     paths = [EvidencePath((edge,), (False,), 1.0) for edge in (0, 1)]
