@@ -40,6 +40,7 @@ from kgqa.verbalize.shown_facts import shown_fact
         ("warm it up", "CausesDesire", "eat", "warming it up makes people want to eat"),
         ("work overtime", "AtLocation", "office", "people work overtime at the office"),
         ("mail a letter", "HasMaterial", "stamp", "to mail a letter, people need a stamp"),
+        ("fly south", "HasTime", "autumn", "people fly south in autumn"),
         ("fire drill", "AtLocation", "office", "a fire drill is found at the office"),
         ("cook curry", "AtLocation", "India", "people cook curry in India"),
         ("Diwali", "AtLocation", "India", "Diwali is found in India"),
