@@ -36,7 +36,7 @@ DATA = Path(__file__).parent / "data" / "reasons" / "train" / "reasons.jsonl"
 TABLE = Path(reasons.__file__).with_suffix(".toml")
 LONGER = 0.15
 """What each fact beyond the first takes from the worth of a path: chosen, not fitted."""
-WORDED = ("near", "behind", "last_near")
+WORDED = ("near", "behind", "last_near", "weakest_near")
 """How features begin that need the encoder."""
 PENALTY = 0.3
 """Inverse strength of the L2 penalty, over features of unit variance."""

@@ -81,6 +81,9 @@ def path_features(
         "first_kind": (1 - single) * of_type(first, RelationType.IS_A),
         "last_kind": of_type(last, RelationType.IS_A),
         "last_agent": of_type(last, RelationType.AGENT),
+        "circular": np.array([_is_circular(path, graph, own) for path in paths], dtype=float),
+        "compares": np.array([_compares(path, graph, said) for path in paths], dtype=float),
+        "same_relation": (1 - single) * (graph.edges[first, 1] == graph.edges[last, 1]),
         "opposite": np.maximum(*(of_type(side, RelationType.OPPOSITE) for side in (first, last))),
         # a path is as plausible as its weakest fact
         "weight": np.sqrt([graph.weights[list(path.steps)].min() for path in paths]),
@@ -90,6 +93,21 @@ def path_features(
     return (
         found if encode is None else found | _nearness(facts, texts, best.text, question.text, asked, encode)
     )
+
+
+def _is_circular(path: EvidencePath, graph: Subgraph, answer: frozenset[str]) -> bool:
+    """Whether the last fact finds the answer in words that name it: to blow a whistle, people use a whistle."""
+    head, number, tail = graph.edges[path.steps[-1]].tolist()
+    is_kind = RelationType.IS_A in relation_types(graph.relations[number])
+    other = content(graph.labels[head if path.forward[-1] else tail])
+    return bool(answer) and answer <= other and not is_kind
+
+
+def _compares(path: EvidencePath, graph: Subgraph, said: frozenset[str]) -> bool:
+    """Whether a fact compares two concepts by what is not asked: a morning is brighter than midnight."""
+    relations = (graph.relations[number] for number in graph.edges[list(path.steps), 1])
+    known = ((relation.words or relation.label).split() for relation in relations)
+    return any(words[-1:] == ["than"] and said.isdisjoint(words) for words in known)
 
 
 def _nearness(
@@ -103,9 +121,14 @@ def _nearness(
     """Cosine similarities of verbalized paths, and of their last facts, with question, passage and answer."""
     lasts = [told[-1] for told in facts]
     # one batch for the encoder, each text once
-    apart = list(dict.fromkeys([asked, question, answer, f"{asked} {answer}", *texts, *lasts]))
+    apart = list(
+        dict.fromkeys(
+            [asked, question, answer, f"{asked} {answer}", *texts, *lasts, *(told[0] for told in facts)]
+        )
+    )
     vectors = dict(zip(apart, encode(apart), strict=True))
     path, last = (np.array([vectors[text] for text in part]) for part in (texts, lasts))
+    firsts = np.array([vectors[told[0]] for told in facts])
     answered = path @ vectors[f"{asked} {answer}"]
     return {
         "near_asked": path @ vectors[asked],
@@ -113,6 +136,9 @@ def _nearness(
         "near_answer": path @ vectors[answer],
         "near_answered": answered,
         "behind_nearest": answered - answered.max(),
+        "weakest_near": np.minimum(
+            firsts @ vectors[f"{asked} {answer}"], last @ vectors[f"{asked} {answer}"]
+        ),
         "last_near_asked": last @ vectors[asked],
         "last_near_question": last @ vectors[question],
     }

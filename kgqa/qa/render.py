@@ -38,8 +38,7 @@ from kgqa.types import (
 )
 from kgqa.verbalize import korean
 from kgqa.verbalize.fact_sentences import filled, is_worded
-from kgqa.verbalize.inflection import with_article
-from kgqa.verbalize.shown_facts import shown_fact
+from kgqa.verbalize.shown_facts import noun_phrase, shown_fact
 
 # Answers as text: their source, verbalized evidence and runners-up.
 
@@ -96,21 +95,29 @@ def is_computed(answer: Answer) -> bool:
 def sentence(subgraph: Subgraph, edge: int) -> str:
     """A verbalized fact: "to plant flowers, people use a trowel"."""
     head, number, tail = (int(v) for v in subgraph.edges[edge])
-    return fact_sentence(subgraph.labels[head], subgraph.relations[number], subgraph.labels[tail])
+    labels, names = ((source[head], source[tail]) for source in (subgraph.labels, subgraph.nodes))
+    senses = _sense(labels[0], names[0]), _sense(labels[1], names[1])
+    return fact_sentence(labels[0], subgraph.relations[number], labels[1], senses)
 
 
-def fact_sentence(head: str, relation: Relation, tail: str) -> str:
-    """A verbalized fact, in the language of its relation's words."""
+def _sense(label: str, name: str) -> str:
+    """What the end of a concept's name says of its sense: iron, .../iron_metal -> metal."""
+    local, own = re.split(r"[/#:]", name)[-1], f"{label.replace(' ', '_')}_"
+    return local.removeprefix(own) if local.startswith(own) else ""
+
+
+def fact_sentence(head: str, relation: Relation, tail: str, senses: tuple[str, str] = ("", "")) -> str:
+    """A verbalized fact, in the language of its relation's words; the senses are those of head and tail, if known."""
     if relation.sentence:
         return filled(relation.sentence, head, tail)
     words = relation.words or relation.label
     if korean.is_korean(words):
         return korean.verbalize_korean_triple(head, relation.name, words, tail)
     if relation.name.endswith(_DEED):
-        return f"what people do with {with_article(head)}: {tail}"
+        return f"what people do with {noun_phrase(head)}: {tail}"
     if not is_worded(relation.name):
         return fact_in_words(head, words, tail)
-    return shown_fact(head, relation.name, words, tail)
+    return shown_fact(head, relation.name, words, tail, senses)
 
 
 def short_words(relation: Relation) -> str:

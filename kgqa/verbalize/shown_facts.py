@@ -2,30 +2,74 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from kgqa.verbalize.fact_sentences import Lexicon, as_type, read_lexicon, verbalize_triple, words_of
-from kgqa.verbalize.inflection import PAST, gerund, is_mass, is_plural, third, with_article
+from kgqa.verbalize.fact_sentences import (
+    Lexicon,
+    as_type,
+    doing,
+    read_lexicon,
+    relation_key,
+    verbalize_triple,
+    words_of,
+)
+from kgqa.verbalize.inflection import (
+    PAST,
+    gerund,
+    is_mass,
+    is_plural,
+    place_phrase,
+    third,
+    time_phrase,
+    with_article,
+)
 
 _AUXILIARIES = {"is": "be", "are": "be", "was": "be", "were": "be", "has": "have", "have": "have"}
 _OF_PEOPLE = {"be": "are", "not": "do not"}
-_KIND = "/IsA"
+_SPELT_VOWEL = re.compile(r"[AEFHILMNORSX](?![a-z])")
+"""A capital that is said by a name that begins with a vowel: an ATM, an X-ray."""
+_BARE_TIME = re.compile(
+    r"(?:after|any|before|during|every|last|this|tomorrow|when|while|yesterday)\b|late at|long ago"
+)
+"""How times begin that need no preposition."""
 
 
-def shown_fact(head: str, relation: str, words: str, tail: str) -> str:
-    """The fact as a sentence without capital or full stop; arguments as for `verbalize_triple`.
+def shown_fact(head: str, relation: str, words: str, tail: str, senses: tuple[str, str] = ("", "")) -> str:
+    """The fact as a sentence without capital or full stop; arguments as for `verbalize_triple`, and the senses of
+    head and tail, which tell iron, the metal, from an iron.
 
     >>> shown_fact("zipper gets stuck", "HasEmotion", "", "annoyed")
     'a zipper getting stuck makes people feel annoyed'
     >>> shown_fact("freeze", "AtLocation", "", "freezer")
     'people freeze things in the freezer'
+    >>> shown_fact("melted", "HasPrerequisite", "", "sun")
+    'being melted comes from the sun'
+    >>> shown_fact("iron", "Causes", "", "rust", ("metal", ""))
+    'iron can lead to rust'
     """
-    lexicon = _lexicon()
-    kind = as_type(tail, lexicon) if relation.endswith(_KIND) else tail
-    return verbalize_triple(head, relation, words, kind, lexicon)
+    key, materials = relation_key(relation), _lexicon().words["materials"]
+    lexicon = _lexicon(
+        frozenset(noun for noun, sense in zip((head, tail), senses, strict=True) if sense in materials)
+    )
+    if key == "HasPrerequisite" and lexicon.named(head, key).startswith("being "):
+        relation = "OfState"
+    elif key == "HasA" and head in lexicon.words["subjects"]:
+        relation = "OfSubject"
+    kind = as_type(tail, lexicon) if key == "IsA" else tail
+    sentence = verbalize_triple(head, relation, words, kind, lexicon)
+    # readers and the index of facts keep the phrases of places and times that they were made with
+    if key == "AtLocation":
+        return sentence.removesuffix(place_phrase(tail)) + lexicon.place(tail)
+    return sentence.removesuffix(time_phrase(tail)) + lexicon.time(tail) if key == "HasTime" else sentence
+
+
+def noun_phrase(label: str) -> str:
+    """A label with the article that it takes: a trowel, rainwater, the sun, Korea."""
+    return _lexicon().noun_phrase(label)
 
 
 class _Shown(Lexicon):
@@ -35,18 +79,38 @@ class _Shown(Lexicon):
         first, _, rest = label.partition(" ")
         if self.clause(label):
             return False
+        if first in self.words["rare_verbs"]:
+            return rest.partition(" ")[0] in self.words["objects_begin"]
+        if rest and first in self.words["first_verbs"]:
+            return True
         if first in self.words["before_nouns"] and rest and not self.begins_object(rest.split()[0]):
             return expected and first in self.words["verbs"]
         return super().is_deed(label, expected)
 
+    def begins_object(self, word: str) -> bool:
+        return word in self.words["after_verbs"] or super().begins_object(word)
+
     def is_mass(self, noun: str) -> bool:
-        return is_mass(noun) or (" of " not in noun and noun.rsplit(" ", 1)[-1] in self.words["mass"])
+        last = self._noun(noun)
+        return " of " not in noun and (is_mass(last) or last in self.words["mass"])
 
     def is_done(self, label: str) -> bool:
         return bool(self.clause(label)) or super().is_done(label)
 
     def is_many(self, label: str) -> bool:
-        return is_plural(label) and not self.clause(label)
+        last = self._noun(label)
+        return is_plural(last) and last not in self.words["singular"] and not self.clause(label)
+
+    def is_name(self, label: str) -> bool:
+        """Whether a label is the name of one: Korea, New York; not a Christmas tree, nor an ATM."""
+        last = label.rsplit(" ", 1)[-1]
+        return label[:1].isupper() and not last.islower() and last not in self.words["common_names"]
+
+    def _noun(self, phrase: str) -> str:
+        """The noun of a phrase: letter for a friend -> letter, garden soil -> soil."""
+        words = phrase.split()
+        ends = (n for n, word in enumerate(words) if n and word in self.words["prepositions"])
+        return words[next(ends, len(words)) - 1]
 
     def named(self, label: str, relation: str) -> str:
         """A label as a noun phrase: a trowel, being sad, being on fire, a zipper getting stuck."""
@@ -60,13 +124,51 @@ class _Shown(Lexicon):
         state = label in adjectives and relation in self.words["of_states"]
         if state or joined or (rest and first in self.words["states"]):
             return f"being {label}"
-        return label if label in adjectives - self.words["things"] else self._with_article(label)
+        return label if label in adjectives - self.words["things"] else self.noun_phrase(label)
 
-    def _with_article(self, noun: str) -> str:
-        if noun[:1].isupper() and noun.rsplit(" ", 1)[-1] in self.words["with_the"]:
-            return f"the {noun}"
+    def noun_phrase(self, phrase: str) -> str:
+        """A noun phrase with its article."""
+        first = phrase.split()[0]
+        if self._noun(phrase) in self.words["with_the"]:
+            return f"the {phrase}"
+        is_bare = self.is_many(phrase) or self.is_mass(phrase) or self.is_name(phrase)
+        if is_bare or first in self.words["no_article"]:
+            return phrase
+        if phrase[:1].isupper():
+            return f"{'an' if _SPELT_VOWEL.match(phrase) or phrase[0] in 'AEIO' else 'a'} {phrase}"
+        # by the sound of the first word alone
+        return f"{with_article(f'{first} thing').split()[0]} {phrase}"
+
+    def place(self, label: str) -> str:
+        """A place with its preposition: in Korea, on the trail, at the football game."""
+        if self.is_name(label):
+            return f"in {self.noun_phrase(label)}"
+        if label in self.words["bare_places"]:
+            return f"in {label}"
+        if label.split()[0] in self.words["prepositions"]:
+            return label
+        noun = self._noun(label)
+        kind = next((kind for kind in ("on", "at") if noun in self.words[f"{kind}_places"]), "")
+        return f"{kind} the {label}" if kind else place_phrase(label)
+
+    def time(self, label: str) -> str:
+        """A time as a phrase: on Sunday, in the Middle Ages, while playing tennis, when a car breaks down."""
+        first = label.split()[0]
+        if _BARE_TIME.match(label):
+            return label
+        if self.is_deed(label, False):
+            return f"while {doing(self.whole(label, True))}"
+        if clause := self.clause(label):
+            return f"when {clause[: clause.index(first)]}{label}"
+        if label in self.words["meals"]:
+            return f"at {label}"
+        phrase = time_phrase(label)
+        if phrase.startswith("during "):
+            return f"during {self.noun_phrase(label)}"
         return (
-            noun if self.is_mass(noun) or noun.split()[0] in self.words["no_article"] else with_article(noun)
+            f"in the {label}"
+            if self.is_name(label) and self._noun(label) in self.words["with_the"]
+            else phrase
         )
 
     def whole(self, label: str, deed: bool) -> str:
@@ -95,7 +197,7 @@ class _Shown(Lexicon):
                     base, rest = rest[0], rest[1:]
                 is_progressive = verb != "cannot" and base == "be" and rest[0].endswith("ing")
                 doing = ["being able to"] if verb == "cannot" else [] if is_progressive else [gerund(base)]
-                whose = [self._with_article(subject)] if subject else []
+                whose = [self.noun_phrase(subject)] if subject else []
                 return " ".join([*whose, *["not"] * negated, *doing, *rest])
         return ""
 
@@ -129,9 +231,10 @@ class _Shown(Lexicon):
         return {third(verb): verb for verb in (*self.words["verbs"], *PAST)}
 
 
-@lru_cache(maxsize=1)
-def _lexicon() -> _Shown:
+@lru_cache(maxsize=64)
+def _lexicon(also_mass: frozenset[str] = frozenset()) -> _Shown:
     more = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
     read, templates, by_tail = read_lexicon(), more.pop("templates"), frozenset(more.pop("by_tail").split())
     words = {kind: words | read.words.get(kind, frozenset()) for kind, words in words_of(more).items()}
+    words["mass"] |= also_mass
     return _Shown({**read.words, **words}, {**read.templates, **templates}, by_tail)

@@ -7,7 +7,7 @@ import pytest
 from kgqa.qa import reasons as module
 from kgqa.qa.evidence import candidate_paths
 from kgqa.qa.reasons import path_features, reasons
-from kgqa.types import Candidate, Question, Source, Subgraph
+from kgqa.types import Candidate, EvidencePath, Question, Source, Subgraph
 
 TROWEL = Candidate("trowel", Source.KNOWLEDGE, 0.5, concept="ev:trowel")
 ASKED = Question("What do I plant flowers and build a house with?")
@@ -53,3 +53,19 @@ def test_every_weight_is_that_of_a_feature_and_plain_ones_need_no_encoder(garden
 
 def test_no_path_no_reason(garden: Subgraph) -> None:
     assert reasons(replace(TROWEL, concept="ev:no"), ASKED, garden, None, is_open_world=False) == []
+
+
+def test_what_names_the_answer_and_comparisons_that_nobody_asked_for_are_seen(garden: Subgraph) -> None:
+    labels = ("blow a whistle", "midnight", "whistle", *garden.labels[3:])
+    brighter = replace(
+        garden.relations[0], name="ev:brighter", label="brighter than", words="is brighter than"
+    )
+    edges = np.array([[2, 0, 0], [2, 1, 1]], dtype=np.int32)
+    graph = replace(garden, labels=labels, relations=(garden.relations[0], brighter), edges=edges)
+    paths = [EvidencePath((edge,), (False,), 1.0) for edge in (0, 1)]
+    whistle = replace(TROWEL, text="whistle")
+
+    found = path_features(paths, whistle, Question("What did the referee use?"), graph)
+    assert found["circular"].tolist() == [1, 0] and found["compares"].tolist() == [0, 1]
+    asked = path_features(paths, whistle, Question("Which is brighter, the whistle or midnight?"), graph)
+    assert asked["compares"].tolist() == [0, 0]

@@ -53,6 +53,13 @@ def test_facts_in_words(digging: Subgraph) -> None:
     assert path_sentences(evidence, path)[1] == "an excavator is used to dig foundation"
 
 
+def test_the_sense_in_a_name_tells_a_material_from_a_thing(digging: Subgraph) -> None:
+    labels = ("plant flowers", "build house", "iron", *digging.labels[3:])
+    for name, sentence_of_it in (("ev:iron_metal", "iron is used to"), ("ev:iron", "an iron is used to")):
+        named = replace(digging, labels=labels, nodes=(*digging.nodes[:2], name, *digging.nodes[3:]))
+        assert sentence(named, 0) == f"{sentence_of_it} plant flowers"
+
+
 def test_a_graph_of_ones_own_is_named() -> None:
     known = Answer(Question("Who?"), "Ann", Source.KNOWLEDGE, 0.9, graph="zoo")
     assert source_words(known) == "from the graph zoo"
