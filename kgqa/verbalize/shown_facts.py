@@ -61,6 +61,8 @@ def shown_fact(head: str, relation: str, words: str, tail: str, senses: tuple[st
         relation = "OfSubject"
     kind = as_type(tail, lexicon) if key == "IsA" else tail
     sentence = verbalize_triple(head, relation, words, kind, lexicon)
+    if key == "CapableOf" and tail in lexicon.words["ends"]:  # a lake can freeze, not things
+        return sentence.removesuffix(" things")
     # readers and the index of facts keep the phrases of places and times that they were made with
     if key == "AtLocation":
         return sentence.removesuffix(place_phrase(tail)) + lexicon.place(tail)

@@ -11,6 +11,7 @@ from kgqa.verbalize.shown_facts import shown_fact
         ("on fire", "CausesDesire", "call for help", "being on fire makes people want to call for help"),
         ("safe", "AtLocation", "wall", "a safe is found on the wall"),
         ("red", "IsA", "color", "red is a kind of color"),
+        ("lake", "CapableOf", "freeze", "a lake can freeze"),
         ("freeze", "AtLocation", "freezer", "people freeze things in the freezer"),
         ("zipper gets stuck", "HasEmotion", "annoyed", "a zipper getting stuck makes people feel annoyed"),
         ("shoes do not fit", "Causes", "blister", "shoes not fitting can lead to a blister"),
