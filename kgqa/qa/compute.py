@@ -147,23 +147,23 @@ def _read(
     """Scores (C + 1,) of each question's verbalized forms, and of "no form fits": the log-sum-exp of the scores of
     `NO_FORM` and of the phrases of what the mentioned entity lacks.
 
-    The first `FIRST_FORMS` are scored first, the others only if the probability of none of these reaches `SURE`.
+    The first `FIRST_FORMS` are scored first with what the entity lacks, the others only if the probability of none of
+    these reaches `SURE`.
     """
-    first = [replace(question, choices=(*forms[:FIRST_FORMS], NO_FORM)) for question, forms, _ in asked]
-    scores = _scored(first, reader)
+    scores = _scored(
+        [replace(q, choices=(*f[:FIRST_FORMS], *lacked, NO_FORM)) for q, f, lacked in asked], reader
+    )
+    for n, (_, forms, _) in enumerate(asked):
+        own = len(forms[:FIRST_FORMS])
+        scores[n] = torch.cat([scores[n][:own], scores[n][own:].logsumexp(-1, keepdim=True)])
     unsure = [
         n
-        for n, (_, forms, lacked) in enumerate(asked)
-        if (lacked or len(forms) > FIRST_FORMS) and float(scores[n].softmax(-1)[:-1].max()) < SURE
+        for n, (_, forms, _) in enumerate(asked)
+        if len(forms) > FIRST_FORMS and float(scores[n].softmax(-1)[:-1].max()) < SURE
     ]
-    others = [(*asked[n][1][FIRST_FORMS:], *asked[n][2]) for n in unsure]
-    more = _scored(
-        [replace(asked[n][0], choices=choices) for n, choices in zip(unsure, others, strict=True)], reader
-    )
+    more = _scored([replace(asked[n][0], choices=tuple(asked[n][1][FIRST_FORMS:])) for n in unsure], reader)
     for n, row in zip(unsure, more, strict=True):
-        here = len(row) - len(asked[n][2])
-        no_form = torch.cat([scores[n][-1:], row[here:]]).logsumexp(-1, keepdim=True)
-        scores[n] = torch.cat([scores[n][:-1], row[:here], no_form])
+        scores[n] = torch.cat([scores[n][:-1], row, scores[n][-1:]])
     return scores
 
 
@@ -244,7 +244,7 @@ def _texts(facts: GraphFacts, candidate: RankedForm) -> list[str]:
     if not result.is_set:
         return [result.text]
     said = Verbalizer(facts)
-    labels = {e: facts.label(e) for e in facts.by_label(result.members)}
+    labels = facts.described(result.members)
     texts = (
         said.with_unit(e, label, candidate.form, result.members[e]) for e, label in labels.items() if label
     )
@@ -259,7 +259,8 @@ def _answer(
     assert result is not None
     candidate = candidate._replace(result=result)
     texts = _texts(facts, candidate)
-    ends = [e for e in facts.by_label(result.members) if facts.label(e)]
+    described = facts.described(result.members)
+    ends = [e for e, text in described.items() if text]
     paths = [result.members[e] for e in ends] if result.is_set else list(result.facts)
     shown = paths[:MAX_SHOWN]
     subgraph = with_facts(
@@ -290,7 +291,7 @@ def _answer(
         own = [*found, *(None for _ in ends[len(found) :])]
         items = tuple(
             Item(
-                Verbalizer(facts).with_unit(e, facts.label(e), candidate.form, result.members[e]),
+                Verbalizer(facts).with_unit(e, described[e], candidate.form, result.members[e]),
                 name,
                 path=path,
             )

@@ -163,6 +163,14 @@ def test_what_a_thing_lacks_is_no_answer(fleet) -> None:
     assert scores.shape == (2,) and int(scores.argmax()) == 1
 
 
+def test_what_a_thing_lacks_is_read_although_something_near_seems_sure() -> None:
+    forms = ["when it was sold to Ann", *map(str, range(20))]
+    (scores,) = _read(
+        [(Question("When was it sold?"), forms, ["when it was sold"])], Reads("when it was sold")
+    )
+    assert int(scores.argmax()) == len(scores) - 1
+
+
 def test_of_what_is_taken_away_from_the_reader_nothing_is_computed(fleet) -> None:
     question = Question("Where is the skipper of the Gull from?")
     whole = Retriever(fleet.graph, linker=Linker(fleet.graph))

@@ -113,7 +113,8 @@ class Enumerator(SetFacts):
         own += classes
         narrowed = [And(kind, form) for kind in classes for form in sets if self._meet(kind, form)]
         narrowed += [form for kind in classes for form in self._of_others(kind, classes, [*sets, *narrowed])]
-        both = list(self._both(one, narrowed))
+        records = self._records(classes)
+        both = [*self._both(one, narrowed, records), *(form for forms in records.values() for form in forms)]
         bases = [*classes, *narrowed, *both, *(f for f in sets if len(self._members(f)) > 1)]
         if not classes and self.things:
             bases += [form for form in own if isinstance(form, Join)]
@@ -351,8 +352,13 @@ class Enumerator(SetFacts):
                 if ends & self._members(form).keys() and 0 < len(self._members(narrowed)) < size:
                     yield narrowed
 
-    def _both(self, one: dict[int, list[SetForm]], narrowed: Sequence[SetForm]) -> Iterator[SetForm]:
-        """Intersections: entities that satisfy conditions from two different mentions."""
+    def _both(
+        self,
+        one: dict[int, list[SetForm]],
+        narrowed: Sequence[SetForm],
+        records: Collection[tuple[int, int]],
+    ) -> Iterator[SetForm]:
+        """Intersections: entities that satisfy conditions from two different mentions, unless one record has both."""
         mention_of = {e: n for n, mention in enumerate(self.asked.mentions) for e in mention.entities}
         short = {e: [f for f in forms if isinstance(f.source, Entities)] for e, forms in one.items()}  # type: ignore[attr-defined]
         for forms in short.values():
@@ -360,18 +366,48 @@ class Enumerator(SetFacts):
                 if first.path[0].forward == second.path[0].forward and self._meet(first, second):  # type: ignore[attr-defined]
                     yield And(first, second)
         for left, right in combinations(short, 2):
-            if mention_of.get(left) == mention_of.get(right):
+            if mention_of.get(left) == mention_of.get(right) or (left, right) in records:
                 continue
             for first in one[left]:
                 for second in one[right]:
                     if first not in short[left] and second not in short[right]:
                         continue
-                    if self._meet(first, second):
+                    if self._are_other_records(first, second):
+                        continue
+                    if self._meet(first, second) and not any(map(self.facts.is_truth, self._members(first))):
                         both = And(first, second)
                         kind = next(
                             (f.left for f in narrowed if isinstance(f, And) and f.right == first), None
                         )
                         yield And(kind, both) if kind is not None and self._members(And(kind, both)) else both
+
+    def _records(self, classes: Sequence[Class]) -> dict[tuple[int, int], list[SetForm]]:
+        """Nameless nodes of two things that the question mentions: "the repair of the radio by Ann"."""
+        nodes: dict[int, list[SetForm]] = {}
+        for thing in self.things:
+            around = islice(self.facts.onward(thing), MAX_MIDDLES)
+            steps = dict.fromkeys(step for step, end, _ in around if self.facts.is_nameless(end))
+            nodes[thing] = [Join((step,), Entities((thing,))) for step in steps]
+        shared = {
+            (left, right): [And(f, s) for f in nodes[left] for s in nodes[right] if self._meet(f, s)]
+            for left, right in combinations(self.things, 2)
+            if not any({left, right} <= {*mention.entities} for mention in self.asked.mentions)
+        }
+        return {
+            pair: [next((And(kind, f) for kind in classes if self._meet(kind, f)), f) for f in forms]
+            for pair, forms in shared.items()
+            if forms
+        }
+
+    def _are_other_records(self, first: SetForm, second: SetForm) -> bool:
+        """Whether two sets are led to by the same relation of nameless nodes that need not be the same, as what Ann
+        repaired and what was repaired in May."""
+        if not (
+            isinstance(first, Join) and isinstance(second, Join) and len(first.path) == len(second.path) > 1
+        ):
+            return False
+        other = first.path[0] != second.path[0] and first.path[1:] == second.path[1:]
+        return other and all(self._is_nameless(Join(form.path[:1], form.source)) for form in (first, second))
 
     def _minus(self, bases: Sequence[SetForm], sets: Sequence[SetForm]) -> Iterator[SetForm]:
         """Negations: members of a set without a given relation to a mentioned entity, or without the relation at
@@ -623,6 +659,10 @@ class Enumerator(SetFacts):
                         extremes += [Extreme(largest, path, base, rank) for largest in asked_ends]
                 if "extreme" in operators:
                     yield from (Aggregate("MAX" if largest else "MIN", path, base) for largest in asked_ends)
+                if self.asked.rank > 1:  # "the second highest fare"
+                    ranked = (Extreme(largest, path, base, self.asked.rank) for largest in asked_ends)
+                    values = (Join(path, extreme) for extreme in ranked)
+                    yield from (value for value in values if len(self._members(value)) == 1)
                 if "average" in operators:
                     yield Aggregate("AVG", path, base)
                 counted = len(path) == 1 and count

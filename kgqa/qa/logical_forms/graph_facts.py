@@ -373,6 +373,22 @@ class GraphFacts:
         self.name_all(entities)
         return nsmallest(len(entities) if most is None else most, entities, key=self._folded)
 
+    def described(self, entities: Collection[int], most: int | None = None) -> dict[int, str]:
+        """The label of each entity, sorted, the first `most` or all; if none has one, what they are and have: "repair
+        (radio, Ann)" for a record without a name."""
+        self.name_all(entities)
+        if any(map(self.label, entities)):
+            return {entity: self.label(entity) for entity in self.by_label(entities, most)}
+        found = {entity: self._description(entity) for entity in entities}
+        return dict(sorted(found.items(), key=lambda item: (not item[1], item[1].casefold(), item[0]))[:most])
+
+    def _description(self, entity: int) -> str:
+        ends = [(step.relation, end) for step, end, _ in self.onward(entity) if step.forward]
+        kinds = [self.label(end) for relation, end in ends if self.is_type(relation)]
+        things = dict.fromkeys(self.label(end) for _, end in sorted(ends) if not self.is_value(end))
+        own = [thing for thing in things if thing and thing not in kinds]
+        return f"{', '.join(kinds)} ({', '.join(own)})" if kinds and own else ""
+
     def _folded(self, entity: int) -> tuple[str, str]:
         """Sort key of an entity: label, then name."""
         if entity not in self._sorted_by:

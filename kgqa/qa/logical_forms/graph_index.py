@@ -11,7 +11,7 @@ import numpy as np
 from rapidfuzz import fuzz, process
 
 from kgqa.graph.linking.label_keys import noun_of
-from kgqa.graph.linking.normalize import STOP_WORDS, is_known, lemma, split_local_name
+from kgqa.graph.linking.normalize import STOP_WORDS, is_known, lemma, plain, split_local_name
 from kgqa.graph.relation_types import is_type_relation
 from kgqa.qa.logical_forms.graph_facts import GraphFacts
 from kgqa.qa.logical_forms.language import Form, parse, quoted, show
@@ -154,6 +154,7 @@ class GraphIndex:
         self.labels: list[str] = []
         self._classes_by_noun: dict[str, tuple[int, ...]] = {}
         self._of_word: dict[str, set[int]] = defaultdict(set)
+        self._without_accents: dict[str, set[int]] = defaultdict(set)
         self._words: dict[int, list[tuple[str, ...]]] = {}
         self._label: dict[int, str] = {}
         self._literals: set[str] = set()
@@ -188,6 +189,8 @@ class GraphIndex:
                     self._of_word[word].add(entity)
         self._classes_by_noun = _by_noun(labels)
         self._known = list(self._of_word)
+        for word, bearers in self._of_word.items():
+            self._without_accents[plain(word)] |= bearers
 
     def _index_numbers(self, graph: KnowledgeGraph, edges: Edges) -> None:
         """Relations whose values are small whole numbers, by the noun that these count or number."""
@@ -282,10 +285,11 @@ class GraphIndex:
     def _bearing(self, word: str, text: str) -> set[int]:
         """Entities with a label that contains a word, or a word that it may be a misspelling of."""
         low = word.casefold().removesuffix("'s").removesuffix("’s")
-        if low in self._of_word:
-            return self._of_word[low]
-        if low.endswith("s") and low[:-1] in self._of_word:
-            return self._of_word[low[:-1]]
+        bare = plain(low)  # "Cafe Zoe" for "Café Zoé"
+        if bare in self._without_accents:
+            return self._without_accents[bare]
+        if bare.endswith("s") and bare[:-1] in self._without_accents:
+            return self._without_accents[bare[:-1]]
         if len(low) < _LONG_ENOUGH or low in STOP_WORDS:
             return set()
         found = process.extract(low, self._known, scorer=fuzz.ratio, score_cutoff=SIMILAR, limit=None)

@@ -1,4 +1,5 @@
-"""What a question may ask for although the mentioned entity lacks it: relations that others of its class have.
+"""What a question may ask for although the mentioned entity lacks it: relations that others of its class have, and
+the opposites of its own.
 
 They are verbalized like candidate forms ("when Fault 305 was repaired"), and the reader scores them together with
 these: if one of them matches the question best, no form fits.
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from kgqa.qa.logical_forms.execute import hops_of
 from kgqa.qa.logical_forms.graph_facts import GraphFacts, TooManyFacts
 from kgqa.qa.logical_forms.language import Class, Entities, Join
-from kgqa.qa.logical_forms.mentions import QuestionMentions, asks_truth, rest_of
+from kgqa.qa.logical_forms.mentions import QuestionMentions, asks_truth, opposed, rest_of, with_opposite
 from kgqa.qa.logical_forms.verbalize import Verbalizer
 
 MAX_LACKING = 6
@@ -29,11 +30,25 @@ def lacking(
     if facts.graph.is_remote or asks_truth(asked.text) or not things:
         return []
     longest = max(things, key=lambda mention: mention.end - mention.start)
-    labels = dict(_lacking(facts, longest.entities[0]))
-    if similarity is None or len(labels) <= MAX_LACKING:
-        return list(labels)[:MAX_LACKING]
-    near = dict(zip(labels, similarity(rest_of(asked), list(labels.values())), strict=True))
-    return sorted(labels, key=lambda phrase: (-near[phrase], phrase))[:MAX_LACKING]
+    thing, rest = longest.entities[0], rest_of(asked)
+    labels, opposites = dict(_lacking(facts, thing)), list(dict.fromkeys(_opposites(facts, thing, rest)))
+    phrases = list(labels)
+    if similarity is not None and len(labels) > MAX_LACKING:
+        near = dict(zip(labels, similarity(rest, list(labels.values())), strict=True))
+        phrases.sort(key=lambda phrase: (-near[phrase], phrase))
+    return [*opposites, *phrases][:MAX_LACKING]
+
+
+def _opposites(facts: GraphFacts, thing: int, question: str) -> Iterator[str]:
+    """Phrases of the opposites of an entity's relations: "when the fair ends" if it says when it starts, and if that is
+    asked."""
+    steps = dict.fromkeys(step for step, _, _ in facts.onward(thing) if step.forward)
+    known = {step: facts.graph.relations[step.relation] for step in steps}
+    texts = {step: f"{relation.label} {relation.words}" for step, relation in known.items()}
+    if opposed(question, " ".join(texts.values())):
+        for step, text in texts.items():
+            if opposed(question, text):
+                yield with_opposite(question, Verbalizer(facts).phrase(Join((step,), Entities((thing,)))))
 
 
 def _lacking(facts: GraphFacts, thing: int) -> Iterator[tuple[str, str]]:

@@ -20,6 +20,7 @@ from kgqa.qa.logical_forms.graph_index import MAX_NAMED, GraphIndex
 from kgqa.qa.logical_forms.language import Comparator
 from kgqa.qa.logical_forms.wording import wording_of
 from kgqa.types import Question
+from kgqa.verbalize.inflection import participle, third
 
 _TABLE = Path(__file__).with_name("operators.toml")
 _ASKING = re.compile(r"\b(what|which|who|whom|whose|where|when|why|how)\b", re.IGNORECASE)
@@ -238,7 +239,7 @@ def question_mentions(
         for entities in linker.graph.find([spelling])
         if len(entities) and not any(m.start < end and start < m.end for m in found)
     ]
-    found = sorted(_only_member(facts, mention, text) for mention in found)
+    found = sorted(_only_member(facts, part, text) for mention in found for part in _apart(facts, mention))
     if question.passage_text and all(facts.is_class(e) for mention in found for e in mention.entities):
         found += [m._replace(start=-1, end=-1) for m in _mentioned(linker, question.passage_text)]
         facts.fetch(e for mention in found for e in mention.entities)
@@ -316,6 +317,15 @@ def _asked_nouns(text: str, classes: Sequence[QuestionMention] = ()) -> list[tup
             if any(m.start < match.end(group) and match.start(group) < m.end for m in classes):
                 break
     return found
+
+
+def _apart(facts: GraphFacts, mention: QuestionMention) -> list[QuestionMention]:
+    """A mention of classes and of literals as two mentions: "tools" are a class, and may be what a grant is for."""
+    kinds = tuple(filter(facts.is_class, mention.entities))
+    texts = tuple(e for e in mention.entities if facts.name(e).startswith('"'))
+    if not kinds or not texts:
+        return [mention]
+    return [mention._replace(entities=kinds), mention._replace(entities=texts)]
 
 
 def _only_member(facts: GraphFacts, mention: QuestionMention, text: str) -> QuestionMention:
@@ -414,6 +424,26 @@ def opposed(question: str, relation: str) -> bool:
         for group, place in asked
         for other, its in labelled
     )
+
+
+def with_opposite(question: str, phrase: str) -> str:
+    """A phrase with the word that one of the question excludes replaced by that one.
+
+    >>> with_opposite("When does it end?", "when it starts"), with_opposite("Who closed it?", "when it opened")
+    ('when it ends', 'when it closed')
+    """
+    table = _operators().opposites
+    asked = {table[w][0]: w for word, _, _ in words(question) for w in (word, lemma(word)) if w in table}
+
+    def replaced(match: re.Match[str]) -> str:
+        word, base = match[0].lower(), lemma(match[0].lower())
+        other = asked.get(table[base][0]) if base in table else None
+        if other is None or table[other] == table[base]:
+            return match[0]
+        other = lemma(other)
+        return third(other) if word == third(base) else other if word == base else participle(other)
+
+    return _WORD.sub(replaced, phrase)
 
 
 @lru_cache(maxsize=10_000)
@@ -638,9 +668,9 @@ def _only_begins(facts: GraphFacts, mention: QuestionMention, text: str) -> bool
 
 def _without(text: str, mentions: Sequence[QuestionMention]) -> str:
     """A text without its mentions, so that the 3 of "Ward 3" is not taken for a value."""
-    for mention in sorted(mentions, key=lambda m: -m.start):
-        if mention.start >= 0:
-            text = f"{text[: mention.start]} {text[mention.end :]}"
+    for start, end in sorted({mention[:2] for mention in mentions}, reverse=True):
+        if start >= 0:
+            text = f"{text[:start]} {text[end:]}"
     return text
 
 

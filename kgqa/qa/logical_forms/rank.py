@@ -8,7 +8,7 @@ probabilities are in the model card.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain, groupby
 from typing import Any, NamedTuple
 
@@ -24,6 +24,7 @@ from kgqa.qa.logical_forms.execute import Result, class_counted, execute, first_
 from kgqa.qa.logical_forms.graph_facts import GraphFacts, TooManyFacts
 from kgqa.qa.logical_forms.language import (
     Aggregate,
+    And,
     Class,
     Compare,
     Count,
@@ -76,6 +77,8 @@ _UNFIT = 4.0
 """Cost of a value whose kind does not match the question word: metres for "when", a date for "how tall"."""
 _OPPOSED = 8.0
 """Cost of a form with a relation whose words exclude one of the question: "last" for "next"."""
+_HALF = 4.0
+"""Cost of a form about a record that leaves out one of two things of it that the question mentions."""
 _FEW = 30
 """Number of members of a result that are examined, and of facts of each."""
 _SIMPLE = 0.01
@@ -107,6 +110,14 @@ def shortlist(
         coverage(facts, asked, form) + _OPPOSED * (not against.isdisjoint(_used(facts, form)))
         for form in forms
     ]
+    if records := {pair: steps for form in forms for pair, steps in _records(facts, form)}:
+        steps = set().union(*records.values())
+        costs = [
+            cost
+            + _HALF
+            * (not (steps.isdisjoint(_relations(form)) or any(p <= {*entities_in(form)} for p in records)))
+            for cost, form in zip(costs, forms, strict=True)
+        ]
     mean = sum(map(sum, close.values())) / len(close) if close else 0.0
     # rounded, so that equal scores stay equal on machines whose floating-point sums differ
     scores = [
@@ -132,7 +143,7 @@ def shortlist(
         for _, n in sorted((verbalizer.phrase(forms[n]).casefold(), n) for n in alike):
             executed += 1
             result = execute(facts, forms[n])
-            if result is None or (result.is_set and not any(map(facts.label, result.members))):
+            if result is None or (result.is_set and not any(facts.described(result.members, 1).values())):
                 continue
             key = result.key, type(forms[n])
             # at most three forms with the same result, which would otherwise crowd out the others
@@ -184,9 +195,22 @@ def _closeness(
         for r in dict.fromkeys(r for form in forms for r in _used(facts, form))
     }
     named = f"{rest} {attributes_asked(rest)}"
+    kinds = " ".join(
+        asked.text[m.start : m.end]
+        for m in asked.mentions
+        if m.start >= 0 and all(map(facts.is_class, m.entities))
+    )
     near = similarity(rest, list(texts.values())) if similarity is not None and texts else [0.0] * len(texts)
     return {
-        r: ((overlap(named, text) + overlap(text, rest)) / 2, _NEAR * cosine)
+        # "the most visitors" may mean a class, or the visitor count
+        r: (
+            (
+                overlap(f"{named} {kinds}" if r >= 0 and facts.is_count(r) else named, text)
+                + overlap(text, rest)
+            )
+            / 2,
+            _NEAR * cosine,
+        )
         for (r, text), cosine in zip(texts.items(), near, strict=True)
     }
 
@@ -210,12 +234,26 @@ def _relations(form: Form) -> list[int]:
 
 def _score(facts: GraphFacts, form: Form, close: dict[int, tuple[float, float]], mean: float) -> float:
     own = [sum(close[~entity]) for entity in _aspects(facts, form)]
+    # a record's things are said by their mentions: "the repair of the radio by Ann"
+    things = {thing for pair, _ in _records(facts, form) for thing in pair}
     for part in subforms(form):
-        each = [sum(close[step.relation]) for step in getattr(part, "path", ())]
+        said = isinstance(part, Join) and not things.isdisjoint(getattr(part.source, "ids", ()))
+        path = () if said else getattr(part, "path", ())
+        each = [sum(close[step.relation]) for step in path]
         # through nameless nodes a path is one relation, called by any of its steps
         own += [max(each)] if len(each) > 1 and _is_one_relation(facts, part) else each
     score = sum(own) / len(own) if own else mean
     return score - _LENGTH * max(len(own) - 1, 0)
+
+
+def _records(facts: GraphFacts, form: Form) -> Iterator[tuple[frozenset[int], set[int]]]:
+    """The pairs of things whose common nameless nodes a form has ("the repair of the radio by Ann"), each with the
+    relations between them."""
+    for part in subforms(form):
+        match part:
+            case And(Join((one,), Entities((left,))), Join((other,), Entities((right,)))):
+                if any(map(facts.is_nameless, list(_members(facts, part))[:1])):
+                    yield frozenset((left, right)), {one.relation, other.relation}
 
 
 def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
@@ -228,9 +266,12 @@ def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
     named.update(owner for e in entities_in(form) if facts.aspect(e) for owner in facts.owners(e))
     cost = 0.0
     values = {value for part in inside if isinstance(part, Filter) for value in part.values}
+    numbers = " ".join(facts.graph.relations[r].label for r in _relations(form) if facts.is_count(r))
     for mention in asked.mentions:
-        compared = values and asked.text[max(mention.start, 0) : mention.end] in " ".join(values)
-        if named.isdisjoint(mention.entities) and not compared:
+        said = asked.text[mention.start : mention.end] if mention.start >= 0 else ""
+        met = said and (said in " ".join(values) or overlap(numbers, said) == 1)
+        alike = {e for other in asked.mentions if said and other[:2] == mention[:2] for e in other.entities}
+        if named.isdisjoint(alike or mention.entities) and not met:
             literal = all(facts.name(e).startswith('"') for e in mention.entities)
             cost += _MISSED * (
                 0.3 if literal else _CLASS if all(map(facts.is_class, mention.entities)) else 1.0

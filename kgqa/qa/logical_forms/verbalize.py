@@ -65,6 +65,7 @@ _TIME = re.compile(
 """Labels of relations that only introduce a time."""
 _PLACE = re.compile(r"(.+ place|happened|occurred) (?:at|in)", re.IGNORECASE)
 """Verbs of events that are followed by a place."""
+_AT = re.compile(r" (?:at|in|on)$")
 _SIGNS = {">": "more than", "<": "less than", "=": "the same as"}
 
 
@@ -160,8 +161,8 @@ class Verbalizer:
         noun_phrase = self.phrase(form)
         if not result.is_set or isinstance(form, Entities):
             return noun_phrase
-        first = self.facts.by_label(result.members, _SHOWN)
-        named = ", ".join(self.with_unit(e, self._short(e), form, result.members[e]) for e in first)
+        first = self.facts.described(result.members, _SHOWN).items()
+        named = ", ".join(self.with_unit(e, self._cut(text), form, result.members[e]) for e, text in first)
         more = f" and {len(result.members) - _SHOWN} more" if len(result.members) > _SHOWN else ""
         return f"{noun_phrase}: {named}{more}" if named else noun_phrase
 
@@ -216,6 +217,10 @@ class Verbalizer:
         raise TypeError(form)
 
     def _joined(self, path: Path, source: SetForm, those: str) -> str:
+        if isinstance(source, Extreme) and source.path == path and not source.counted:
+            return (
+                f"the {self._best(source)} {self.property(path, source.source)} of {self.noun(source.source)}"
+            )
         event = self._event(source)
         noun_phrase = event or self.noun(source, self._nodes(source) or "those")
         if not path[0].forward and (
@@ -260,7 +265,9 @@ class Verbalizer:
                 continue
             if not word.noun and self.is_date(path[: n + 1], source):
                 whose = f"the {word.subject} of {noun_phrase}" if word.subject else noun_phrase
-                noun_phrase = f"when {whose} {f'was {word.undated}' if word.state else word.verb}"
+                noun_phrase = (
+                    f"when {whose} {f'was {word.undated}' if word.state else _AT.sub('', word.verb)}"
+                )
                 continue
             named = (
                 f"the {word.noun} of {noun_phrase}"
@@ -300,8 +307,16 @@ class Verbalizer:
         nodes = {self._node(join.path, join.source) for join in joins}
         if len(joins) < 2 or len(nodes) > 1 or "" in nodes:
             return ""
-        things = sorted((join.source for join in joins), key=self._facts_known)
-        return f"the {nodes.pop()} of {' of '.join(map(self.noun, things))}"
+        joins = sorted(joins, key=lambda join: (self._is_text(join.source), self._facts_known(join.source)))
+        *first, last = joins
+        noun = f"the {nodes.pop()} of {' of '.join(self.noun(join.source) for join in first)}"
+        word = self._wording(last.path[0])
+        if self._is_text(last.source) and word.noun:  # "the repair of Ann whose outcome is given up"
+            return f"{noun} whose {word.noun} {word.copula} {self.noun(last.source)}"
+        return f"{noun} of {self.noun(last.source)}"
+
+    def _is_text(self, form: SetForm) -> bool:
+        return isinstance(form, Entities) and all(self.facts.name(e).startswith('"') for e in form.ids)
 
     def _facts_known(self, form: SetForm) -> int:
         return sum(row.head == e for e in self._members(form) for row in self.facts.of(e))
@@ -394,20 +409,26 @@ class Verbalizer:
 
     def _extreme(self, form: Extreme, those: str) -> str:
         source = self.noun(form.source, those)
-        order = _ORDER[form.rank] if form.rank < len(_ORDER) else f"{form.rank}th "
+        order, best = self._order(form), self._best(form)
         word = self._wording(form.path[0])
         if form.counted:
             return f"{source} {self._counted(form, f'the {order}' + ('most' if form.largest else 'fewest'))}"
-        dated = self.is_date(form.path, form.source)
-        best = (
-            ("latest" if form.largest else "earliest") if dated else "largest" if form.largest else "smallest"
-        )
         if len(form.path) == 1 and form.path[0].forward and not word.noun and not word.subject:
-            if dated:
-                return f"{source} {word.undated or f'that {word.verb_of_many}'} {order}{best}"
+            if self.is_date(form.path, form.source):
+                return f"{source} {word.undated or f'that {word.verb_of_many}'} {best}"
             if word.verb:
                 return f"{source} that {word.verb_of_many} the {order}{'most' if form.largest else 'least'}"
-        return f"{source} with the {order}{best} {self.property(form.path, form.source)}"
+        return f"{source} with the {best} {self.property(form.path, form.source)}"
+
+    @staticmethod
+    def _order(form: Extreme) -> str:
+        return _ORDER[form.rank] if form.rank < len(_ORDER) else f"{form.rank}th "
+
+    def _best(self, form: Extreme) -> str:
+        """A superlative with its ordinal: "second largest", "latest"."""
+        dated = self.is_date(form.path, form.source)
+        ends = ("latest", "earliest") if dated else ("largest", "smallest")
+        return f"{self._order(form)}{ends[not form.largest]}"
 
     def _counted(self, form: Extreme | Filter, many: str, one: bool = False) -> str:
         """Modifier of entities by the number of their facts of a relation: the most, or `many`."""
@@ -484,7 +505,11 @@ class Verbalizer:
         return _plural_of(" ".join(word.lower() if word.istitle() else word for word in words))
 
     def _short(self, entity: int) -> str:
-        label = " ".join(self.facts.label(entity).split()) or "one without a name"
+        return self._cut(self.facts.label(entity))
+
+    @staticmethod
+    def _cut(text: str) -> str:
+        label = " ".join(text.split()) or "one without a name"
         return label if len(label) <= _LONGEST else f"{label[:_LONGEST]}…"
 
 

@@ -400,6 +400,12 @@ def claims(tmp_path_factory) -> NameLookup:
             "whether there is claims whose damaged part is roof that are settled",
             "yes",
         ),
+        ("What is the second highest amount claimed?", "the second largest amount claimed of claims", "100"),
+        (
+            "What did the axle on Policy 1 come to?",
+            "the amount claimed of the claim of Policy 1 whose damaged part is axle",
+            "300",
+        ),
         (
             "Which policy had the second-highest price?",
             "policies with the second largest bought for",
@@ -423,6 +429,16 @@ def test_facts_of_nodes_without_a_name_stay_together(
     result = execute(facts, forms[phrase])
     assert result is not None
     assert answer == (", ".join(sorted(map(facts.label, result.members))) if result.is_set else result.text)
+
+
+def test_two_things_of_one_record_are_not_taken_from_two(claims: NameLookup) -> None:
+    facts, index = claims.facts, GraphIndex(claims.facts.graph)
+    asked = question_mentions(
+        facts, fuzzy_linker(facts.graph), index, Question("Which part did Ann Roe settle for Policy 2?")
+    )
+    phrases = set(map(Verbalizer(facts).phrase, Enumerator(facts, asked, index.classes).forms()))
+    assert "the damaged part of the claim of Ann Roe" in phrases
+    assert not any("damaged part of the claim of Ann Roe and at once the damaged part" in p for p in phrases)
 
 
 def test_other_scripts_marks_and_digits_are_read_as_english_ones() -> None:

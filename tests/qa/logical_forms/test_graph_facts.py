@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from weakref import WeakKeyDictionary
 
 import pytest
 
+from kgqa.graph.load import open_graph
 from kgqa.qa.logical_forms import graph_facts
 from kgqa.qa.logical_forms.graph_facts import GraphFacts, TooManyFacts
 from kgqa.qa.logical_forms.graph_index import NameLookup
@@ -53,3 +55,17 @@ def test_facts_in_columns_are_those_of_each_entity(names: NameLookup) -> None:
         for start, end in [(head, tail) if step.forward else (tail, head)]
     }
     assert columns == {(step, e, end) for e in entities for step, end, _ in facts.onward(e)}
+
+
+def test_records_without_a_name_are_told_by_what_they_have(tmp_path: Path) -> None:
+    file = tmp_path / "repairs.ttl"
+    file.write_text(
+        "@prefix : <http://cafe.example/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> ."
+        ' :Repair rdfs:label "repair" . :radio rdfs:label "valve radio" . :ann rdfs:label "Ann" .'
+        " [] a :Repair ; :thing :radio ; :by :ann ; :cost 4 . [] a :Repair ; :thing :clock ; :by :ann ; :cost 9 ."
+    )
+    facts = GraphFacts(open_graph(str(file)))
+    names = NameLookup(facts)
+    nodes = facts.instances(names.entity("repair"))
+    assert list(facts.described(nodes).values()) == ["repair (clock, Ann)", "repair (valve radio, Ann)"]
+    assert list(facts.described([names.entity("Ann"), *nodes]).values()) == ["", "", "Ann"]

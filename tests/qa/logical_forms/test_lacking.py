@@ -40,3 +40,19 @@ def test_what_others_have_and_a_thing_lacks(question: str, phrases: list[str]) -
         lacking(facts, asked, lambda _, texts: [float("repair" in text) for text in texts]) == phrases
         or not phrases
     )
+
+
+@pytest.mark.parametrize(
+    ("question", "phrases"),
+    {
+        "When does the fair end?": ["when Fair ends"],
+        "When does the fair start?": [],
+        "Where is the fair?": [],
+    }.items(),
+)
+def test_the_opposite_of_what_a_thing_has_is_lacking(question: str, phrases: list[str]) -> None:
+    triples = [Triple("Fair", "starts at", f'"18:00:00"^^<{XSD}time>'), Triple("Fair", "place", "Ulm")]
+    graph = GraphStore.from_triples(triples)
+    facts = GraphFacts(graph)
+    asked = question_mentions(facts, fuzzy_linker(graph), GraphIndex(graph), Question(question))
+    assert lacking(facts, asked) == phrases

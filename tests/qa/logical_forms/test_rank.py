@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import torch
 
 from kgqa.graph.linking.fuzzy import fuzzy_linker
+from kgqa.graph.linking.label_keys import XSD
+from kgqa.graph.load import open_graph
 from kgqa.graph.storage.store import GraphStore
 from kgqa.qa.logical_forms.enumerate import Enumerator
 from kgqa.qa.logical_forms.execute import Result
@@ -14,6 +18,8 @@ from kgqa.qa.logical_forms.graph_index import GraphIndex, NameLookup
 from kgqa.qa.logical_forms.mentions import question_mentions
 from kgqa.qa.logical_forms.rank import FormCalibration, RankedForm, coverage, shortlist
 from kgqa.types import InputError, Label, Question, Triple
+
+TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 
 
 def asked(names: NameLookup, text: str):  # type: ignore[no-untyped-def]
@@ -52,6 +58,34 @@ def test_a_class_need_not_be_named_where_all_are_of_it(names: NameLookup) -> Non
         score for phrase, score in found.items() if phrase.startswith("vans whose driver is Mia Orbell")
     )
     assert alone == pytest.approx(both)
+
+
+def test_a_class_may_be_said_by_a_relation_that_counts() -> None:
+    triples = [Triple("Ann", TYPE, "visitor"), Triple("Open day", "guest", "Ann")]
+    triples += [
+        Triple(day, "visitor count", f'"{n}"^^<{XSD}integer>') for day, n in (("Open day", 9), ("Fair", 4))
+    ]
+    triples += [Triple(day, TYPE, "event") for day in ("Open day", "Fair")]
+    names = NameLookup(GraphFacts(GraphStore.from_triples(triples, name="events")))
+    question = asked(names, "Which event had the most visitors?")
+    facts = GraphFacts(names.facts.graph)
+    found = shortlist(facts, question, Enumerator(facts, question).forms())
+    assert found[0].phrase == "events with the largest visitor count: Open day"
+
+
+def test_a_form_about_half_of_a_record_costs(tmp_path: Path) -> None:
+    file = tmp_path / "repairs.ttl"
+    file.write_text(
+        "@prefix : <http://cafe.example/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> ."
+        ' :Repair rdfs:label "repair" . :ann rdfs:label "Ann" . :may rdfs:label "May evening" .'
+        " [] a :Repair ; :thing :radio ; :by :ann ; :on :may . [] a :Repair ; :thing :clock ; :by :ann ; :on :june ."
+    )
+    names = NameLookup(GraphFacts(open_graph(str(file))))
+    question = asked(names, "How many repairs did Ann do on the May evening?")
+    found = shortlist(names.facts, question, Enumerator(names.facts, question).forms())
+    scores = {candidate.phrase: candidate.score for candidate in found}
+    both = "the number of repairs that are by Ann and at once that are on May evening"
+    assert scores[both] > scores["the number of repairs that are by Ann"] + 3
 
 
 def test_what_is_of_another_class_than_the_one_asked_for_costs(names: NameLookup) -> None:
