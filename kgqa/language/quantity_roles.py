@@ -21,6 +21,7 @@ from kgqa.language.quantities import (
     TIME,
     YEAR,
     Amount,
+    asks_for_result,
     unit_asked,
 )
 from kgqa.language.values import unit_of
@@ -57,8 +58,10 @@ def roles_of(question: str, asked: Sequence[Amount], passage: str, told: Sequenc
     texts = [*((question, a) for a in asked), *((passage, a) for a in told)]
     multiples = {n for n, (text, amount) in enumerate(texts) if _is_multiple(text, amount)}
     signs = {n + at: sign for n, sign in _signs(passage, told, question)}
-    last = _last_operators(question, passage, any(a.quantity.kind == CLOCK for a in amounts))
-    only_rates = _tells_only_rates(question, amounts, rates)
+    last = _last_operators(question, passage, any(a.quantity.kind in (CLOCK, DATE) for a in amounts))
+    only_rates = _tells_only_rates(question, amounts, rates) and (
+        asks_for_result(question) or not _SENTENCE_END.search(_between(passage, told))
+    )
     only_times = not asked and _tells_only_times(question, passage, told)
     return Roles(frozenset(rates), frozenset(multiples), signs, last, only_rates, only_times)
 
@@ -145,6 +148,11 @@ def _tells_only_rates(question: str, amounts: Sequence[Amount], rates: set[int])
         and same <= rates
         and any(a.quantity.kind == NUMBER and n not in rates for n, a in enumerate(amounts))
     )
+
+
+def _between(passage: str, told: Sequence[Amount]) -> str:
+    """The text between the first and the last quantity."""
+    return passage[told[0].end : told[-1].start] if told else ""
 
 
 _HOW_LONG = re.compile(r"\bhow long\b(?! ago\b)", re.IGNORECASE)
@@ -234,9 +242,9 @@ _LAST = tuple(
     for pattern, operators in (
         (r"\b(?:average|mean)\b", {DIVIDE}),
         (r"\bhow (?:many|much)(?: \w+)? (?:more|fewer|less|\w+er)\b.*\bthan\b|\bby how (?:many|much)\b", {SUBTRACT}),
-        (r"\bhow (?:many|much)\b.*\b(?:left|still|missing|not|\w+n['’]t|empty|unsold)\b", {SUBTRACT}),
-        (r"\b(?:remain\w*|change|difference|saved?)\b", {SUBTRACT}),
         (r"\b(?:altogether|together|in all|in total|total)\b", {ADD, MULTIPLY}),
+        (r"\bhow (?:many|much)\b.*\b(?:left|missing|empty|unsold)\b", {SUBTRACT}),
+        (r"\b(?:remain\w*|change|difference|saved?)\b", {SUBTRACT}),
     )
 )  # fmt: skip
 """Operators of the last step by the words of the question; the first pattern that is found counts."""

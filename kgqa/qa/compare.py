@@ -526,8 +526,6 @@ def _weight(forms: frozenset[str], clause: frozenset[str], told: Sequence[frozen
 
 RIGHT = 0.8
 """Confidence of such an answer: the accuracy of this step on practice questions, rounded down."""
-RIGHT_ROLES = 0.9
-"""The same of an answer about roles."""
 
 
 class ComparedAnswer(NamedTuple):
@@ -548,15 +546,15 @@ def _compared(state: QAState) -> QAState:
     question = state.question
     if state.computed is not None or state.is_glossed or not state.is_open or not question.passage_text:
         return state
-    found, right = compared(question.text, question.passage_text, state.scores.spans), RIGHT
+    found = compared(question.text, question.passage_text, state.scores.spans)
     if found is None and (role := role_answer(question.text, question.passage_text)):
-        found, right = ComparedAnswer(*role), RIGHT_ROLES
+        found = ComparedAnswer(*role)
     if found is None:
         return state
     text, span, reason = found
-    best = Candidate(text, Source.PASSAGE, right, span)
-    reading = Interpretation(reason, text, reason, right) if reason else None
-    evidence = Evidence(span=span, score=right, interpretation=reading)
+    best = Candidate(text, Source.PASSAGE, RIGHT, span)
+    reading = Interpretation(reason, text, reason, RIGHT) if reason else None
+    evidence = Evidence(span=span, score=RIGHT, interpretation=reading)
     return replace(state, computed=ComputedAnswer(best, evidence))
 
 

@@ -16,6 +16,7 @@ from itertools import islice, pairwise, permutations, takewhile
 from pathlib import Path
 from typing import NamedTuple
 
+from kgqa.graph.linking.label_keys import MONTHS
 from kgqa.graph.linking.normalize import lemma
 from kgqa.language.overlap import PRESENT, content
 from kgqa.types import NO, YES, Span
@@ -37,7 +38,7 @@ class Pattern(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """Verbs and nouns for one kind of event with two parties."""
+    """Verbs for one kind of event with two parties."""
 
     name: str
     within: str
@@ -45,9 +46,9 @@ class Frame(NamedTuple):
     parties: tuple[str, str]
     things: frozenset[str]
     """The only things that its verbs are about, if any: to lose a match, not a key."""
+    one_way: bool
+    """Whether an event excludes the reverse, so that questions are answered by no."""
     patterns: tuple[Pattern, ...]
-    nouns: Mapping[str, str]
-    """The role of whoever is called by a noun."""
     verbs: frozenset[str]
     forms: Mapping[str, str]
     """Verbs without particles, by themselves and their -ing form."""
@@ -93,11 +94,19 @@ def _table() -> tuple[dict[str, frozenset[str]], tuple[Frame, ...]]:
         patterns = tuple(_pattern(clause, lists["prepositions"]) for clause in row["clauses"])
         verbs = frozenset(verb for pattern in patterns for verb in pattern.verbs)
         forms = {form: verb for one in verbs for verb in [one.split()[0]] for form in (verb, gerund(verb))}
-        nouns = {noun: role for role, names in row.get("nouns", {}).items() for noun in names.split()}
         first, second = row["parties"].split()
-        things = frozenset(row.get("things", "").split())
+        things = _content(row.get("things", ""))
         frames.append(
-            Frame(name, row.get("within", ""), (first, second), things, patterns, nouns, verbs, forms)
+            Frame(
+                name,
+                row.get("within", ""),
+                (first, second),
+                things,
+                row.get("one_way", False),
+                patterns,
+                verbs,
+                forms,
+            )
         )
     return lists, tuple(frames)
 
@@ -248,6 +257,8 @@ def _clauses(text: str, frame: Frame, is_passive: bool = False) -> Iterator[Clau
 
 def _subject(text: str, tokens: Tokens, begin: int, end: int) -> Phrase | None:
     """The noun phrase before a verb, if it is one alone and its clause states a fact."""
+    if any(_is_in(tokens[begin][0], name) for name in ("auxiliaries", "passive", "modals")):  # "Had Ada won"
+        return None
     before = [token[0].lower() for token in tokens[max(0, begin - 2) : begin]]
     if before and before[-1].isalnum() and not _is_in(before[-1], "factive"):
         return None
@@ -291,7 +302,7 @@ def _events(clause: Clause, frame: Frame) -> Iterator[Event]:
         is_whole = all(role in roles for role in bare if len(bare) > 1 or role != THING)
         is_infinitive = (("to",), THING) not in arguments or (THING in roles and not _is_named(roles[THING]))
         thing = roles[THING].text if THING in roles else "it"
-        is_meant = not frame.things or thing in (_GAP, "it", "them") or content(thing) & frame.things
+        is_meant = not frame.things or thing in (_GAP, "it", "them") or _content(thing) & frame.things
         if is_whole and is_infinitive and is_meant:
             yield Event(roles, tuple(rest), clause.text)
 
@@ -304,27 +315,12 @@ def _is_named(phrase: Phrase | None) -> bool:
     return not _is_in(first, "pronouns") and (_is_name(first) or _is_in(first, "determiners"))
 
 
-def _noun(text: str, frame: Frame) -> Event | None:
-    """The event of "Ada the winner", "Ada Rik's tenant" or "Ada the teacher of Rik"."""
-    found = len(text.split()) <= LONGEST and re.fullmatch(
-        rf"(.+?) (?:(?:the|an?)|(.+?)['’]s?) (?:\w+ )??({'|'.join(frame.nouns) or '$'})s?(?: (.+))?",
-        text,
-        re.IGNORECASE,
-    )
-    if not found:
-        return None
-    role = frame.nouns[found[3].lower()]
-    partner = frame.parties[role == frame.parties[0]]
-    roles = {role: Phrase(found[1])} | ({partner: Phrase(found[2])} if found[2] else {})
-    return Event(roles, (Phrase(found[4], preposition="of"),) if found[4] else (), text)
-
-
 # What a passage states.
 
 _REPORTED = re.compile(
     r"\b(?:said|says?|think\w*|thought|claim\w*|according|rumou?r\w*|dream\w*|dreamt|pretend\w*|believ\w+|told|tells?"
     r"|report\w*|alleg\w+|heard|guess\w*|hop(?:e|ed|es|ing)|wish\w*|expect\w*|if|whether|unless|except|suppos\w*"
-    r"|other way|reverse|instead)\b|[?\"“”]",
+    r"|other way|reverse|instead|until|till|hardly|scarcely|barely|film|novel)\b|[?\"“”]",
     re.IGNORECASE,
 )
 """Words of sentences that somebody says, or that are hypothetical."""
@@ -336,7 +332,6 @@ _DENIED = re.compile(
 """Words of clauses that state no definite fact."""
 _SHARED = re.compile(r",? and (?:(?:[A-Z][\w'’-]* )+(?:in|on|at)|by|to|from)\b")
 """Begins a second event with the same verb: "given by Ada to Rik, and by Rik to Uma"."""
-_COPULA = re.compile(r" (?:is|was) ")
 
 
 def _stated(passage: str, frame: Frame) -> tuple[Event, Span] | None:
@@ -345,7 +340,7 @@ def _stated(passage: str, frame: Frame) -> tuple[Event, Span] | None:
     cuts = [0, *(match.end() for match in _SENTENCE.finditer(passage)), len(passage)]
     for start, end in pairwise(cuts):
         sentence = passage[start:end].rstrip()
-        events = _of_nouns(sentence, frame)
+        events: list[Event] = []
         for other in _table()[1]:
             is_of_frame = frame.name in (other.name, other.within)
             clauses = list(islice(_clauses(sentence, other), MOST + 1)) if is_of_frame else []
@@ -412,19 +407,6 @@ def _is_mention(clause: Clause, frame: Frame) -> bool:
     )
 
 
-def _of_nouns(sentence: str, frame: Frame) -> list[Event]:
-    """The event that a sentence states by a noun: "Ada is Rik's tenant"."""
-    event = _noun(_COPULA.sub(" ", sentence.rstrip("."), count=1), frame)
-    if event is None or len(event.roles) < 2 or _DENIED.search(sentence):
-        return []
-    roles = {
-        role: phrase._replace(span=Span(at := sentence.find(phrase.text), at + len(phrase.text)))
-        for role, phrase in event.roles.items()
-    }
-    is_named = all(_is_name(word) for phrase in roles.values() for word in phrase.text.split())
-    return [event._replace(roles=roles)] if is_named else []
-
-
 # What a question asks for.
 
 _WHO = re.compile(
@@ -447,25 +429,26 @@ _OTHER = re.compile(
 """Words of questions that ask for something other than who has a role."""
 
 
+_PRESENT = re.compile(r"\b(?:is|are|does|do)\b|^who (?!was\b)\w+s\b", re.IGNORECASE)
+"""Words of questions about what holds now, while a passage tells what happened."""
+
+
 def _asked(question: str, frame: Frame) -> list[Event]:
     """The events that a question may ask for; what it asks for is a gap, unless it is a yes/no question."""
     text = question.strip().rstrip("?. ")
-    if len(text.split()) > LONGEST or _OTHER.search(text):
+    if len(text.split()) > LONGEST or _OTHER.search(text) or (not frame.one_way and _PRESENT.search(text)):
         return []
     if polar := _POLAR.fullmatch(text):
         rest, is_passive = polar["rest"], bool(polar["be"])
         if cleft := _CLEFT.fullmatch(rest):
             return _parsed(f"{cleft[1]} {cleft[2]}", frame)
-        noun = _noun(rest, frame) if is_passive else None
-        return [noun] if noun else _parsed(rest, frame, is_passive)
+        return _parsed(rest, frame, is_passive)
     found = _WHO.fullmatch(text)
     if found is None:
         return []
     rest, before = ("is " if found["is"] else "") + found["rest"], found["before"] or ""
     first, _, inverted = rest.partition(" ")
     is_passive = first.lower() in ("is", "are", "was", "were")
-    if is_passive and not before and (noun := _noun(f"{_GAP} {inverted}", frame)):
-        return [noun]
     is_auxiliary = is_passive or _is_in(first, "auxiliaries")
     if first.lower() in ("has", "have", "had"):  # "Who had a letter from Ada?"
         is_auxiliary = any(_verb(word, frame) for word in inverted.split())
@@ -531,13 +514,29 @@ def _roles(question: str, passage: str, frame: Frame) -> Iterator[Role]:
         straight = all(_is_same(phrase, event.roles[role]) for role, phrase in parties.items())
         if gap in frame.parties:
             span = event.roles[gap].span
-            if straight and not any(_is_same(phrase, event.roles[gap], "") for phrase in parties.values()):
+            is_who = frame.one_way or _is_somebody(event.roles[gap])
+            if (
+                straight
+                and is_who
+                and not any(_is_same(phrase, event.roles[gap], "") for phrase in parties.values())
+            ):
                 yield Role(passage[slice(*span)], span)
-        elif gap is None and parties:
+        elif gap is None and parties and frame.one_way:
             other = dict(zip(frame.parties, reversed(frame.parties), strict=True))
             crossed = all(_is_same(phrase, event.roles[other[role]]) for role, phrase in parties.items())
             if straight != crossed:
                 yield Role(YES if straight else NO, sentence)
+
+
+_NOBODY = re.compile(
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|" + "|".join(MONTHS) + r"|\d", re.IGNORECASE
+)
+
+
+def _is_somebody(phrase: Phrase) -> bool:
+    """Whether a phrase may name a person: a name, or "her brother"; not "the shelf" or "Monday"."""
+    first = phrase.text.split()[0]
+    return (_is_name(first) or _is_in(first, "owners")) and not _NOBODY.search(phrase.text)
 
 
 def _is_same(asked: Phrase, told: Phrase, pronoun: str = "the other") -> bool:
@@ -547,5 +546,10 @@ def _is_same(asked: Phrase, told: Phrase, pronoun: str = "the other") -> bool:
 
 def _has(text: str, phrase: Phrase) -> bool:
     """Whether a text has all content words of a phrase."""
-    known = content(text)
-    return all(forms & known for word in phrase.text.split() if (forms := content(word)))
+    known = _content(text)
+    return all(forms & known for word in phrase.text.split() if (forms := _content(word)))
+
+
+def _content(text: str) -> frozenset[str]:
+    """Content words; a compound is one word: a semi-final is no final."""
+    return frozenset(content(text.replace("-", "")))

@@ -130,6 +130,8 @@ class _Shown(Lexicon):
 
     def noun_phrase(self, phrase: str) -> str:
         """A noun phrase with its article."""
+        if not phrase.strip():
+            return phrase
         first = phrase.split()[0]
         if self._noun(phrase) in self.words["with_the"]:
             return f"the {phrase}"

@@ -286,6 +286,8 @@ class GraphIndex:
         """Entities with a label that contains a word, or a word that it may be a misspelling of."""
         low = word.casefold().removesuffix("'s").removesuffix("’s")
         bare = plain(low)  # "Cafe Zoe" for "Café Zoé"
+        if bare != low and low in self._of_word:
+            return self._of_word[low]
         if bare in self._without_accents:
             return self._without_accents[bare]
         if bare.endswith("s") and bare[:-1] in self._without_accents:

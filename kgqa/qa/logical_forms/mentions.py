@@ -325,7 +325,8 @@ def _apart(facts: GraphFacts, mention: QuestionMention) -> list[QuestionMention]
     texts = tuple(e for e in mention.entities if facts.name(e).startswith('"'))
     if not kinds or not texts:
         return [mention]
-    return [mention._replace(entities=kinds), mention._replace(entities=texts)]
+    others = tuple(e for e in mention.entities if e not in texts)
+    return [mention._replace(entities=others), mention._replace(entities=texts)]
 
 
 def _only_member(facts: GraphFacts, mention: QuestionMention, text: str) -> QuestionMention:
@@ -438,7 +439,7 @@ def with_opposite(question: str, phrase: str) -> str:
     def replaced(match: re.Match[str]) -> str:
         word, base = match[0].lower(), lemma(match[0].lower())
         other = asked.get(table[base][0]) if base in table else None
-        if other is None or table[other] == table[base]:
+        if other is None or table[other] == table[base] or match[0] != word:  # a name: "Start Fair"
             return match[0]
         other = lemma(other)
         return third(other) if word == third(base) else other if word == base else participle(other)

@@ -94,6 +94,11 @@ class RankedForm(NamedTuple):
     score: float
 
 
+def _is_shown(facts: GraphFacts, members: Collection[int]) -> bool:
+    """Whether some member has a label, or one of the first few a description."""
+    return any(map(facts.label, members)) or any(facts.described(sorted(members)[:_FEW], 1).values())
+
+
 def shortlist(
     facts: GraphFacts,
     asked: QuestionMentions,
@@ -143,7 +148,7 @@ def shortlist(
         for _, n in sorted((verbalizer.phrase(forms[n]).casefold(), n) for n in alike):
             executed += 1
             result = execute(facts, forms[n])
-            if result is None or (result.is_set and not any(facts.described(result.members, 1).values())):
+            if result is None or (result.is_set and not _is_shown(facts, result.members)):
                 continue
             key = result.key, type(forms[n])
             # at most three forms with the same result, which would otherwise crowd out the others

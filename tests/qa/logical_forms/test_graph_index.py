@@ -30,6 +30,7 @@ def test_names_are_found_without_their_accents() -> None:
     assert found(names, "Who is Bela's boss?") == [("Bela's", ["Béla Kočí"])]
     assert found(names, "Where is Ines?") == [("Ines", ["Inês"])]
     assert found(names, "Where is Zoe Rault?") == [("Zoe Rault", ["Zoe Rault"])]
+    assert found(names, "Where is Zoé?") == [("Zoé", ["Café Zoé"])]
 
 
 def test_plain_words_are_no_names(names: NameLookup) -> None:
