@@ -275,7 +275,7 @@ def again(pattern: str) -> None:
     for earlier in rows():
         of, by = earlier["of"], earlier["by"]
         row = next(row for row in rows() if (row["of"], row["by"]) == (of, by))  # a command may print several
-        if re.search(pattern, f"{of} by {by}") and is_stale(row):
+        if re.search(pattern, f"{of} by {by}") and is_stale(row) and not row.get("withdrawn"):
             print(f"{of} by {by}: {row['command']}", flush=True)
             try:
                 add(row["file"], of, by, shlex.split(row["command"]))
