@@ -439,7 +439,7 @@ def with_opposite(question: str, phrase: str) -> str:
     def replaced(match: re.Match[str]) -> str:
         word, base = match[0].lower(), lemma(match[0].lower())
         other = asked.get(table[base][0]) if base in table else None
-        if other is None or table[other] == table[base] or match[0] != word:  # a name: "Start Fair"
+        if other is None or table[other] == table[base]:
             return match[0]
         other = lemma(other)
         return third(other) if word == third(base) else other if word == base else participle(other)

@@ -65,7 +65,7 @@ _TIME = re.compile(
 """Labels of relations that only introduce a time."""
 _PLACE = re.compile(r"(.+ place|happened|occurred) (?:at|in)", re.IGNORECASE)
 """Verbs of events that are followed by a place."""
-_AT = re.compile(r" (?:at|in|on)$")
+_AT = re.compile(r" (?:at|in|on)$", re.IGNORECASE)
 _SIGNS = {">": "more than", "<": "less than", "=": "the same as"}
 
 
