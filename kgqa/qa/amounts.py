@@ -70,9 +70,9 @@ MAX_STEPS = 6
 BEAM = 8
 OBJECTION = 6.0
 """What is taken from the log-probability of an operation for each objection that the wording has to it."""
-ONLY_RATES = 0.95
+ONLY_RATES = 0.9
 """Probability that the answer has to be computed, where a question asks for a total of which only rates are told."""
-ONLY_TIMES = 4.5, 0.75
+ONLY_TIMES = 4, 0.7
 """What is added to the log-odds of that, where a question asks for a duration of which only two times are told, and the
 probability that this reaches at most."""
 TOGETHER = 16

@@ -20,23 +20,16 @@ from kgqa.qa.verify import verify
 def default_pipeline(
     retriever: Retriever, reader: LoadedReader, decision: DecisionConfig, english: LoadedReader | None = None
 ) -> tuple[Step, ...]:
-    """The default steps, in order; `english` is the English reader of the gloss step. ARCHITECTURE.md describes each
-    step."""
+    """The default steps, in order (described in ARCHITECTURE.md); `english` is the gloss step's English reader."""
     found = partial(retrieve, retriever=retriever)
-    computed = partial(compute, retriever=retriever, reader=reader)
     graph_free = partial(decision.graph_free, retriever.graph)
     scoring = Scoring(retriever, reader.settings, reader.score)
     reading = partial(read, reader=reader, graph_free=graph_free, similarity=retriever.similarity)
     deciding = partial(decide, decision=decision, closed_world=retriever.graph.closed_world)
     stating = partial(verify, decision=decision, graph=retriever.graph)
-    glosses = partial(
-        gloss,
-        reading=partial(read, reader=english or reader),
-        graph=retriever.graph,
-        language=retriever.language_of,
-        share=decision.gloss if english else 0.0,
-    )
-    explaining = partial(explain, is_open_world=not retriever.graph.closed_world)
+    share = decision.gloss if english else 0.0
+    both = partial(read, reader=english or reader)
+    glosses = partial(gloss, reading=both, graph=retriever.graph, language=retriever.language_of, share=share)
 
     def alone(states: QAStates) -> QAStates:
         return reading(found(states))
@@ -44,7 +37,7 @@ def default_pipeline(
     rewording = partial(reword, reading=alone, language=retriever.language_of, share=decision.rewording)
     all_steps = (
         Step("retrieve", "question", "subgraphs", found),
-        Step("compute", "subgraphs", "computed", computed),
+        Step("compute", "subgraphs", "computed", partial(compute, retriever=retriever, reader=reader)),
         Step("read", "subgraphs", "scores", reading),
         Step("gloss", "scores", "scores", glosses),
         Step("reword", "scores", "scores", rewording),
@@ -52,7 +45,7 @@ def default_pipeline(
         Step("compare", "scores", "computed", compare),
         Step("amounts", "question scores", "computed", partial(compute_amounts, reader=reader)),
         Step("decide", "scores", "candidates best", deciding),
-        Step("explain", "best", "evidence", explaining),
+        Step("explain", "best", "evidence", partial(explain, is_open_world=not retriever.graph.closed_world)),
         Step("ground", "best evidence", "source evidence", partial(ground, deciding=(alone, deciding))),
         Step("verify", "best evidence", "best source evidence", stating),
         Step("aggregate", "best", "items", aggregate),
@@ -60,8 +53,8 @@ def default_pipeline(
     )
     # logical forms are ranked as packed candidates, by the reader or by its adapter
     left_out = set() if reader.settings.packed or reader.forms else {"compute"}
-    left_out |= set() if reader.amounts else {"amounts"}
-    left_out |= set() if english or reader.settings.multilingual else {"gloss"}
+    parts = {"amounts": reader.amounts, "gloss": english or reader.settings.multilingual}
+    left_out |= {name for name, part in parts.items() if not part}
     # a reasoner that decodes paths explains its answers itself
     left_out |= {"attribute"} if reader.network.reasoner.decodes_paths else set()
     return tuple(step for step in all_steps if step.name not in left_out)

@@ -405,7 +405,7 @@ def test_a_total_of_which_only_rates_are_told_is_computed(computing: Answerer) -
         "How many boxes did Ann pack?",
     ]
     sums = [sum_of(Question(question, passage=Passage(passage)), computing.reader) for question in asked]
-    assert [each and each.chance(0.3) > 0.9 for each in sums] == [True, False, False]
+    assert [each and each.chance(0.3) >= 0.9 for each in sums] == [True, False, False]
     assert sums[0] is not None and not is_answered(read_as(asked[0], passage, "12"), sums[0])
 
 

@@ -60,7 +60,7 @@ def test_ask_why_what_if_upload_compare(page: Any, address: str, tmp_path: Path)
     page.get_by_label("This", exact=True).fill("Purple <b>spoon</b>")
     page.get_by_label("that", exact=True).fill("build a house")
     page.get_by_role("button", name="Ask again").click()
-    page.get_by_text("added: Purple <b>spoon</b> is used to build a house").first.wait_for()
+    page.get_by_text("added: a Purple <b>spoon</b> is used to build a house").first.wait_for()
     page.get_by_text("new to this graph").first.wait_for()
     settled(page)
     with page.expect_download() as download:
