@@ -135,7 +135,7 @@ _TOKEN = re.compile(r"[^\W_]+(?:[-’'.&][^\W_]+)*(?:['’](?!\w))?|[.,;:!?()\"�
 _SENTENCE = re.compile(r"(?<!\b\w)(?<!\b[MD]r)(?<!\bMrs)(?<!\bSt)[.!?][\"'”’)]*\s+|\n+|;\s+")
 _HELPERS = ("auxiliaries", "passive", "modals", "adverbs")
 LONGEST = 40
-"""Maximum number of words of a question, on either side of a verb, and of those of "Ada is Rik's tenant"."""
+"""Maximum number of words of a question, and on either side of a verb."""
 MOST = 20
 """Maximum number of clauses of a sentence that have a verb of one frame."""
 Tokens = Sequence[re.Match[str]]
