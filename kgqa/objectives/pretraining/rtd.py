@@ -166,13 +166,12 @@ class RTD(LanguageModelling):
         share: share of tokens masked for the generator.
         weight: lambda in the paper.
         temperature: temperature of the samples; above 1, they are easier to detect.
-        warm_steps: number of first optimizer steps that train only the generator.
+        warm_steps: number of first optimizer steps that train only the generator: the discriminator does not run.
         inside: (V,) bool, tokens that continue a word: whole words and concepts are masked, as in MLM.
         judges: the tokens in the discriminator's loss: all, or only the masked ones (the ablation ELECTRA 15%, section
             3.4).
     """
 
-    steps: Tensor
     inside: Tensor | None
     discriminator: Any
 
@@ -202,7 +201,7 @@ class RTD(LanguageModelling):
         self.share, self.weight, self.temperature = share, weight, temperature
         self.warm_steps, self.judges = warm_steps, judges
         self.register_buffer("inside", inside, persistent=False)
-        self.register_buffer("steps", torch.zeros((), dtype=torch.long))
+        self._warming = warm_steps > 0
 
     @property
     def encoder(self) -> nn.Module:
@@ -211,7 +210,7 @@ class RTD(LanguageModelling):
         return encoder
 
     def begin_step(self, step: int) -> None:
-        self.steps.fill_(step)
+        self._warming = step < self.warm_steps
 
     def forward(self, batch: TextBatch) -> Loss:
         """Both losses; `majority` is the accuracy of predicting "original" everywhere, a baseline."""
@@ -219,16 +218,17 @@ class RTD(LanguageModelling):
         hidden = gather(states(self.model.base_model, masked.input_ids, batch), masked.positions)
         logits = self._predict(self.model, hidden).float()  # (B, K, V)
         mlm = guess_term(logits, masked.labels)
-        weight: float | Tensor = self.weight
-        if self.training and self.warm_steps:
-            weight = torch.where(self.steps < self.warm_steps, 0.0, weight)
+        counted = self._counted(batch, masked).float()
+        count = counted.sum()
+        if self.training and self._warming:
+            # a gradient of zero for each weight, as processes that exchange gradients expect
+            weights = [*self.discriminator.parameters(), *self.head.parameters()]
+            return Loss.summed({"mlm": mlm, "rtd": Term(0.0 * torch.stack([w.sum() for w in weights]).sum(), count)})
         corrupted = replace_hidden(batch.input_ids, masked, logits, self.temperature)
         replaced = corrupted != batch.input_ids
         scores = self.head(states(self.discriminator, corrupted, batch)).float()  # (B, T)
-        counted = self._counted(batch, masked).float()
-        count = counted.sum()
         losses = binary_cross_entropy_with_logits(scores, replaced.float(), reduction="none")
-        rtd = Term((losses * counted).sum(), count, weight)
+        rtd = Term((losses * counted).sum(), count, self.weight)
         with torch.no_grad():
             right = (((scores > 0) == replaced) * counted).sum() / count.clamp(min=1)
             majority = 1 - (replaced * counted).sum() / count.clamp(min=1)

@@ -112,6 +112,9 @@ def test_warm_steps_leave_the_discriminator_alone(draw) -> None:  # type: ignore
     first = objective(draw(0))
     again = objective(draw(0))
     assert torch.equal(again.total.detach(), again.parts["mlm"]), "a batch is not a step"
+    again.total.backward()
+    assert all(not p.grad.any() for p in objective.discriminator.parameters())
+    objective.zero_grad()
     objective.begin_step(1)
     second = objective(draw(0))
     assert torch.equal(first.total.detach(), first.parts["mlm"])
