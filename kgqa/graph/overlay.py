@@ -39,17 +39,12 @@ def _ends(fact: LabelledFact) -> tuple[str, str, str]:
 
 
 class OverlayGraph:
-    """A view of any graph with some facts added and others removed.
+    """A view of a graph, which is never changed, with some facts added and others removed.
 
-    Args:
-        base: the graph beneath, which is never changed.
-        added: facts to add; `base` may already have them.
-        removed: facts to remove; those that `base` does not have are ignored.
-        called: definitions of relations that only added facts have, by name.
-
-    New concepts get ids beyond those of `base` and are found by their label; a new relation without a definition has
-    its name as label. `added_entities` are the concepts of added facts: retrieval keeps those that it reaches. Raises
-    InputError for an added fact over an endpoint with a relation that the endpoint has not returned yet.
+    `called` defines relations that only added facts have, by name. New concepts get ids beyond those of `base` and are
+    found by their label; a new relation without a definition has its name as label. `added_entities` are the concepts
+    of added facts: retrieval keeps those that it reaches. Raises InputError for an added fact over an endpoint with a
+    relation that the endpoint has not returned yet.
     """
 
     def __init__(

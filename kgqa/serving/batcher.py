@@ -71,13 +71,10 @@ class _Waiting:
 
 
 class Batcher:
-    """Accepts questions from any thread; one thread answers them in batches.
+    """Accepts questions from any thread; one thread answers them in batches of at most `most`.
 
-    Args:
-        most: maximum number of questions of a batch.
-        wait_s: how long an idle batcher waits for more questions after the first.
-        most_waiting: maximum number of waiting questions; beyond it, `ask` raises `Busy`.
-        observe: called with the size of each batch.
+    An idle batcher waits `wait_s` for more questions after the first; `ask` raises `Busy` if more than `most_waiting`
+    would wait. `observe` is called with the size of each batch.
     """
 
     def __init__(

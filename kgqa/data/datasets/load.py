@@ -236,10 +236,8 @@ _SPACED = re.compile(r" ([.,;:!?'’)])|([(‘]) | ([-–]) ")
 
 
 def _fairytale(number: int, row: Row, open_answer: bool = False) -> Example | None:
-    """FairytaleQA (Xu et al., 2022): the questions whose answer occurs verbatim in the story.
-
-    Args:
-        open_answer: take all questions; the answer, in free words, becomes the accepted concept.
+    """FairytaleQA (Xu et al., 2022): the questions whose answer occurs verbatim in the story; with `open_answer` all,
+    with the answer, in free words, as the accepted concept.
     """
     text = _SPACED.sub(lambda m: m[1] or m[2] or m[3], row["content"])
     answer = _SPACED.sub(lambda m: m[1] or m[2] or m[3], row["answer1"]).strip(" .")
@@ -254,11 +252,8 @@ def _fairytale(number: int, row: Row, open_answer: bool = False) -> Example | No
 
 
 def _labelled(number: int, row: Row, open_answer: bool = False, with_fact: bool = False) -> Example:
-    """CommonsenseQA (Talmor et al., 2019), OpenBookQA (Mihaylov et al., 2018), ARC (Clark et al., 2018).
-
-    Args:
-        open_answer: drop the choices; the right one's text becomes the accepted concept.
-        with_fact: OpenBookQA's fact becomes the passage.
+    """CommonsenseQA (Talmor et al., 2019), OpenBookQA (Mihaylov et al., 2018), ARC (Clark et al., 2018). `open_answer`
+    drops the choices: the right one is the accepted concept. `with_fact` makes OpenBookQA's fact the passage.
     """
     stem, options = row["question"]["stem"], row["question"]["choices"]
     texts = tuple(option["text"].strip() for option in options)
@@ -476,10 +471,7 @@ def table_examples(path: Path) -> Iterator[Example]:
 
     The columns are the fields of JSON lines: `question`, `passage`, `choices` and `answer` (several separated by |, or
     by ; if | separates the columns; "(none)" for an unanswerable question), `yes_no` (yes or no), `source`, `kind`,
-    `id`.
-
-    Raises:
-        InputError: naming file, line and remedy.
+    `id`. Raises InputError, which names file, line and remedy.
     """
     for row in read_table(str(path), path.read_bytes()):
         where, question = f"{path}:{row.number}", row.question
