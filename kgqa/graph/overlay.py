@@ -41,10 +41,11 @@ def _ends(fact: LabelledFact) -> tuple[str, str, str]:
 class OverlayGraph:
     """A view of a graph, which is never changed, with some facts added and others removed.
 
-    `called` defines relations that only added facts have, by name. New concepts get ids beyond those of `base` and are
-    found by their label; a new relation without a definition has its name as label. `added_entities` are the concepts
-    of added facts: retrieval keeps those that it reaches. Raises InputError for an added fact over an endpoint with a
-    relation that the endpoint has not returned yet.
+    Added facts may be in `base` already; removed ones that it lacks are ignored. `called` defines relations that only
+    added facts have, by name. New concepts get ids beyond those of `base` and are found by their label; a new relation
+    without a definition has its name as label. `added_entities` are the concepts of added facts: retrieval keeps those
+    that it reaches. Raises InputError for an added fact over an endpoint with a relation that the endpoint has not
+    returned yet.
     """
 
     def __init__(
