@@ -164,8 +164,7 @@ def _show(graph: str, before: dict[str, tuple[int, int]], after: dict[str, tuple
 
 def train_recipe(
     recipe: Annotated[
-        Path | None,
-        typer.Argument(metavar="[RECIPE.toml]", help="Recipe: TOML file with all settings."),
+        Path | None, typer.Argument(metavar="[RECIPE.toml]", help="Recipe: TOML file with all settings.")
     ] = None,
     overrides: Overrides = None,
     out: Annotated[Path | None, typer.Option(help="Folder for checkpoints; default: runs/NAME.")] = None,

@@ -11,17 +11,7 @@ from kgqa.graph.linking.label_keys import is_value
 from kgqa.graph.linking.normalize import normalise, split_local_name
 from kgqa.graph.retrieval.ablation import Ablation
 from kgqa.graph.retrieval.expansion import join, take
-from kgqa.types import (
-    Edges,
-    InputError,
-    Ints,
-    KnowledgeGraph,
-    Label,
-    NodeRole,
-    Relation,
-    Subgraph,
-    Triple,
-)
+from kgqa.types import Edges, InputError, Ints, KnowledgeGraph, Label, NodeRole, Relation, Subgraph, Triple
 
 # first id of new concepts over an endpoint: more than the concepts that one run ever fetches
 _BEYOND = 1 << 22

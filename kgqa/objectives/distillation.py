@@ -457,10 +457,7 @@ def aligned_batch(ours: Collated, theirs: Collated) -> TaughtBatch:
                 continue
             first, last = bisect_right(ends, s), bisect_right(ends, e - 1)
             if last < len(written):
-                start[given[place], token], end[given[place], token] = (
-                    written[first][0],
-                    written[last][0],
-                )
+                start[given[place], token], end[given[place], token] = (written[first][0], written[last][0])
     return TaughtBatch(batch, other, row, node, start, end)
 
 

@@ -427,14 +427,11 @@ WORKBOOKS = (".xlsx", ".xls", ".ods")
 def load_dataset(spec: str, data: Path | None = None) -> Iterator[Example]:
     """The examples of a data set, read lazily.
 
-    Args:
-        spec: a name in `DATASETS`, or the path of your own file: JSON lines (see `read_examples`) or SQuAD's JSON,
-            which may be compressed with zstd, or a table (CSV, TSV, Parquet; see `table_examples`). A pattern
-            ("mine_*.jsonl") names all matching files.
-        data: folder of the published sets; by default the environment's KGQA_DATA, else ./data.
-
-    Raises:
-        InputError: the name is unknown, the file is missing, or a line cannot be used (file:line and remedy).
+    `spec` is a name in `DATASETS`, or the path of your own file: JSON lines (see `read_examples`) or SQuAD's JSON,
+    which may be compressed with zstd, or a table (CSV, TSV, Parquet; see `table_examples`). A pattern ("mine_*.jsonl")
+    names all matching files. Published sets are in the folder `data`, by default the environment's KGQA_DATA, else
+    ./data. Raises InputError if the name is unknown, the file is missing, or a line cannot be used (file:line and
+    remedy).
     """
     if spec in DATASETS:
         return DATASETS[spec](data or data_folder())
