@@ -119,6 +119,7 @@ def _decided(state: QAState, decision: DecisionConfig, closed_world: bool) -> QA
         found = [none, *rest] if none.score > decision.no_answer_threshold else [*rest, none]
     best, source = found[0], found[0].source
     confidence = decision.confidence(replace(best, score=whole_probability(best, found)))
+    confidence = min(confidence, 1 - state.doubt)
     candidates = [candidate for candidate in found if candidate.source is not Source.NONE]
     return replace(
         state,
