@@ -114,7 +114,7 @@ class Verbalizer:
             case Exists(source):
                 things = self.noun(source, "anything")
                 many = isinstance(source.source if isinstance(source, Filter) else source, Class | And)
-                is_many = many and not things.startswith("anything")
+                is_many = many and not things.startswith(("anything ", "what ", "the "))
                 return f"whether there {'are' if is_many else 'is'} {things}"
             case Compare(op, path, left, right):
                 sign = self._sign(op, path, left)
