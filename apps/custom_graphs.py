@@ -112,10 +112,8 @@ def shipped_file() -> Path | None:
 
 
 def uploaded(files: Sequence[tuple[str, bytes]], beside: Path | None = None) -> GraphStore:
-    """A visitor's files (name, content) as one graph in memory; nothing stays on disk.
-
-    Raises:
-        InputError: too large, not a kind that is read, or broken; the message names the file as uploaded.
+    """A visitor's files (name, content) as one graph in memory; nothing stays on disk. Raises InputError for files that
+    are too large, of another kind or broken; it names them as uploaded.
     """
     for name, _ in files:
         if Path(name).suffix.lower().lstrip(".") not in SUFFIXES:

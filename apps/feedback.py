@@ -39,11 +39,7 @@ def opinion(answer: Answer, good: bool, note: str = "", right: str = "") -> dict
 
 
 def keep(row: dict[str, Any], file: Path) -> None:
-    """Append a row to a file of feedback.
-
-    Raises:
-        InputError: the file holds something else.
-    """
+    """Append a row to a file of feedback. Raises InputError if the file holds something else."""
     file.parent.mkdir(parents=True, exist_ok=True)
     if file.exists() and not _is_ours(file):
         raise InputError(f"{file}: holds no opinions; name another file in KGQA_FEEDBACK")

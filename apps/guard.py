@@ -27,11 +27,8 @@ def sparql_allowed() -> bool:
 
 
 def checked_url(url: str) -> str:
-    """The URL of an endpoint that may be queried.
-
-    Raises:
-        InputError: not http(s), no host, an unknown host, a port of another service, or a host inside this
-            network (unless KGQA_ALLOW_PRIVATE=1).
+    """The URL of an endpoint that may be queried. Raises InputError if it is not http(s), has no host or an unknown
+    one, the port of another service, or a host inside this network (unless KGQA_ALLOW_PRIVATE=1).
     """
     url = url.strip()
     try:
@@ -61,10 +58,8 @@ def checked_url(url: str) -> str:
 
 def check_request(request: httpx2.Request) -> None:
     """Check the URL of a request, and the address itself once it is connected to, since a name may resolve differently
-    after `checked_url` (DNS rebinding). With a proxy it is the proxy that connects and has to check.
-
-    Raises:
-        InputError: as `checked_url`.
+    after `checked_url` (DNS rebinding). With a proxy it is the proxy that connects and has to check. Raises InputError
+    as `checked_url` does.
     """
     checked_url(str(request.url))
     if setting("KGQA_ALLOW_PRIVATE") == "1":

@@ -52,10 +52,8 @@ class Job(Generic[Part]):
 
 
 def follow(job: Job[Any], each: Callable[[], object] = lambda: None) -> None:
-    """Show a job's progress with a Stop button until it ends; `each` is called whenever a part is done.
-
-    Raises:
-        Exception: what one of its parts raised.
+    """Show a job's progress with a Stop button until it ends; `each` is called whenever a part is done. Raises what one
+    of its parts raised.
     """
     place, done = st.empty(), -1
     with place.container(horizontal=True, vertical_alignment="center"):
@@ -77,10 +75,7 @@ def worked(words: str, work: Callable[[Job[Part]], Part], key: object = None) ->
     """The result of a single piece of work, under the same progress bar; None if it was stopped.
 
     A click or a component's message ends a run of the page's script and starts another: work with the same `key`
-    continues in it, any other is stopped.
-
-    Raises:
-        Exception: what it raised.
+    continues in it, any other is stopped. Raises what the work raised.
     """
     state = st.session_state
     before, job = state.get("job", (None, None))

@@ -52,10 +52,8 @@ def _opened(folder: Path, architecture: Any, **more: Any) -> tuple[Any, Any]:
 
 
 class Lens:
-    """A masked language model of a folder, with its tokenizer.
-
-    Raises:
-        InputError: the folder holds none, or only the encoder without its word-guessing head.
+    """A masked language model of a folder, with its tokenizer. Raises InputError if the folder holds none, or only the
+    encoder without its word-guessing head.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -184,11 +182,7 @@ class Lens:
 
 
 class TextGenerator:
-    """A causal language model of a folder: generation and attention.
-
-    Raises:
-        InputError: the folder holds none.
-    """
+    """A causal language model of a folder: generation and attention. Raises InputError if the folder holds none."""
 
     def __init__(self, folder: Path) -> None:
         from kgqa.models.language_model import load_prompter
@@ -233,10 +227,8 @@ def _looks(pieces: Sequence[str], inner: Any) -> tuple[list[str], list[list[floa
 
 
 class Discriminator:
-    """A discriminator of replaced tokens (an encoder with its head, in ELECTRA's layout) of a folder.
-
-    Raises:
-        InputError: the folder holds none, or only the encoder without that head.
+    """A discriminator of replaced tokens (an encoder with its head, in ELECTRA's layout) of a folder. Raises InputError
+    if the folder holds none, or only the encoder without that head.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -51,10 +51,8 @@ def shared_graph() -> KnowledgeGraph:
 
 @st.cache_resource(show_spinner=False)
 def served() -> ServedAnswerer | None:
-    """The service that answers for this app, if it was started with one.
-
-    Raises:
-        InputError: it cannot be reached, or serves another graph.
+    """The service that answers for this app, if it was started with one. Raises InputError if it cannot be reached, or
+    serves another graph.
     """
     url = setting("KGQA_SERVER")
     return ServedAnswerer(url, shared_graph(), setting("KGQA_API_KEY")) if url else None
@@ -199,19 +197,15 @@ def is_asked_custom() -> bool:
 
 
 def answerer() -> Answerer | ServedAnswerer:
-    """The answerer over the graph that this visitor has chosen: a reader in this process, or the service.
-
-    Raises:
-        InputError: no reader is there.
+    """The answerer over the graph that this visitor has chosen: a reader in this process, or the service. Raises
+    InputError if no reader is there.
     """
     return (None if is_asked_custom() else served()) or answerer_here()
 
 
 def answerer_here() -> Answerer:
-    """The reader in this process over the graph that this visitor has chosen, for pages that inspect it.
-
-    Raises:
-        InputError: no reader is there.
+    """The reader in this process over the graph that this visitor has chosen, for pages that inspect it. Raises
+    InputError if no reader is there.
     """
     folder, loaded = quicker() if is_quick() else "", st.session_state.setdefault("loaded", set())
     with nullcontext() if folder in loaded else st.spinner(say("loading")):  # each starts a thread
@@ -247,10 +241,8 @@ def _once(asked: Answerer | ServedAnswerer, work: Callable[[], Answer | None], *
 
 def answered(question: Question, within: Callable[[Reading], Answer | None]) -> Answer | None:
     """The answer over the graph that this visitor has chosen. `within` runs the work under a progress display: it
-    passes on a callback for the steps, and returns None if the visitor stopped it.
-
-    Raises:
-        InputError: as `Answerer.answer_many`.
+    passes on a callback for the steps, and returns None if the visitor stopped it. Raises InputError as
+    `Answerer.answer_many` does.
     """
     reading = answerer()
     return _once(
@@ -260,9 +252,7 @@ def answered(question: Question, within: Callable[[Reading], Answer | None]) -> 
 
 def explained(answer: Answer, within: Callable[[Callable[[], Answer]], Answer | None]) -> Answer | None:
     """The answer with its deciding facts first, by `Answerer.explained`, `within` a progress display as in `answered`.
-
-    Raises:
-        InputError: a service does not answer.
+    Raises InputError if a service does not answer.
     """
     reading = answerer()
     return _once(reading, lambda: within(lambda: reading.explained(answer)), "reasons", answer.question)
@@ -271,10 +261,7 @@ def explained(answer: Answer, within: Callable[[Callable[[], Answer]], Answer | 
 @st.cache_resource(show_spinner=False)
 def pair(language: str) -> tuple[Answer, ...]:
     """The answers to the pair of examples on the first screen, by the default reader; computed once for all visitors
-    and cached for those who open one of them.
-
-    Raises:
-        InputError: as `answered`.
+    and cached for those who open one of them. Raises InputError as `answered` does.
     """
     reading = served() or (reader(quicker()) if quicker() and is_slow() else shared_answerer())
     asked = [Question(q, (), Passage(p)) for p, q, _ in gallery_of(language)["gallery_pair"].values()]

@@ -70,10 +70,8 @@ def streamlit_arguments(address: str, port: int) -> list[str]:
 
 
 def check_free(address: str, port: int) -> None:
-    """Check that the app can listen there, before anything is loaded.
-
-    Raises:
-        InputError: the port is taken or not allowed, or the address is not one of this machine.
+    """Check that the app can listen there, before anything is loaded. Raises InputError if the port is taken or not
+    allowed, or the address is not one of this machine.
     """
     from kgqa.types import InputError
 

@@ -41,11 +41,7 @@ class Tour:
 
 
 def tour(answerer: Answerer, question: Question) -> Tour:
-    """Answer a question, step by step.
-
-    Raises:
-        InputError: the question is empty or far too long.
-    """
+    """Answer a question, step by step. Raises InputError if the question is empty or far too long."""
     answer = answerer.shown(answerer.answer(question))
     question = answerer.read_as(question)
     subgraphs = answerer.retrieve(question)

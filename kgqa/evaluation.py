@@ -382,17 +382,26 @@ def fit_answer_type(scores: Tensor, right: Tensor) -> tuple[float, tuple[float, 
     """
     logarithm = torch.zeros((), requires_grad=True)
     shift = torch.zeros(scores.shape[1], requires_grad=True)
-    optimizer = torch.optim.LBFGS([logarithm, shift], max_iter=100, line_search_fn="strong_wolfe")
 
     def loss() -> Tensor:
-        optimizer.zero_grad()
         value = torch.nn.functional.cross_entropy(scores * logarithm.exp() + shift, right, reduction="sum")
-        value = value + CLOSE * (logarithm.square() + shift.square().sum())
+        return value + CLOSE * (logarithm.square() + shift.square().sum())
+
+    minimise(loss, [logarithm, shift])
+    return float(logarithm.detach().exp()), tuple(round(float(b), 4) for b in shift.detach())
+
+
+def minimise(loss: Callable[[], Tensor], weights: Sequence[Tensor]) -> None:
+    """Change weights such that a loss over all data is smallest (L-BFGS)."""
+    optimizer = torch.optim.LBFGS(weights, max_iter=100, line_search_fn="strong_wolfe")
+
+    def step() -> Tensor:
+        optimizer.zero_grad()
+        value = loss()
         value.backward()  # type: ignore[no-untyped-call]
         return value
 
-    optimizer.step(loss)  # type: ignore[no-untyped-call]
-    return float(logarithm.detach().exp()), tuple(round(float(b), 4) for b in shift.detach())
+    optimizer.step(step)  # type: ignore[no-untyped-call]
 
 
 def fit_calibration(examples: Sequence[Example], answers: Sequence[Answer]) -> dict[str, tuple[float, float]]:

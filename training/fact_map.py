@@ -38,6 +38,7 @@ from kgqa.models.reader import read_card
 from kgqa.progress import track
 from kgqa.qa.retrieve import Retriever
 from kgqa.settings import FACT_ENCODER, find_encoder
+from kgqa.trainer.finetuning.fact_encoder import query_of
 from kgqa.types import Edges, Example, NodeRole
 from training.pack import packed
 
@@ -58,16 +59,11 @@ Pair = tuple[str, str, float]
 """A text, what it says in English, and how often it is drawn."""
 
 
-def text_of(example: Example) -> str:
-    """Passage and question, as facts are searched by."""
-    return f"{example.question.passage_text} {example.question.text}".strip()
-
-
 def pairs(graph: GraphStore) -> list[Pair]:
     """All that the map is fitted on."""
     draw = random.Random(0)
     files = sorted((DATA / "everyday" / "train").glob("*.jsonl"))
-    english = {e.question.id: text_of(e) for path in files for e in load_dataset(str(path))}
+    english = {e.question.id: query_of(e) for path in files for e in load_dataset(str(path))}
     rows = np.sort(np.random.default_rng(0).choice(graph.edge_count, FACTS, replace=False))
     facts = verbalize_facts(graph, Edges(*(column[rows] for column in graph.edges())))
     same = draw.sample(list(english.values()), QUESTIONS) + facts
@@ -120,7 +116,7 @@ def parallel_questions(english: dict[str, str]) -> list[tuple[str, str]]:
     """Training questions in other languages; an id is that of the English question and the language."""
     sets = {code: DATA / "languages" / "train" / f"everyday_{code}.jsonl" for code in LANGUAGES}
     return [
-        (text_of(example), said)
+        (query_of(example), said)
         for code, path in sets.items()
         for example in load_dataset(str(path))
         if (said := english.get(example.question.id.removesuffix(f"-{code}")))

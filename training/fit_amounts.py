@@ -30,6 +30,7 @@ from torch.nn import functional as F
 from kgqa.data.datasets.json_lines import question_of
 from kgqa.data.datasets.load import load_dataset
 from kgqa.data.files import read_json_lines
+from kgqa.evaluation import minimise
 from kgqa.language.quantities import (
     CLOCK,
     DATE,
@@ -501,16 +502,12 @@ def calibration(found: Sequence[Outcome], layer: int) -> AmountCalibration:
         logits = torch.tensor([logit(o.probability) for o in made])
         gold = torch.tensor([float(o.right) for o in made])
         weights = torch.tensor([1.0, 0.0], requires_grad=True)
-        optimizer = torch.optim.LBFGS([weights], max_iter=100, line_search_fn="strong_wolfe")
 
         def loss() -> Tensor:
-            optimizer.zero_grad()
             value = F.binary_cross_entropy_with_logits(weights[0] * logits + weights[1], gold)
-            value = value + 1e-3 * weights.square().sum()
-            value.backward()  # type: ignore[no-untyped-call]
-            return value
+            return value + 1e-3 * weights.square().sum()
 
-        optimizer.step(loss)  # type: ignore[arg-type]
+        minimise(loss, [weights])
         scale, shift = (round(float(w), 3) for w in weights.detach())
     even = 1 / (1 + exp(shift / scale)) if scale > 0 else 1.0
     others = sorted((o.probability for o in found if o.row.is_other), reverse=True)

@@ -27,6 +27,7 @@ from torch import Tensor
 
 import kgqa
 from kgqa.data.files import read_json_lines
+from kgqa.evaluation import minimise
 from kgqa.metrics import is_right
 from kgqa.models.load import ADAPTER
 from kgqa.models.pretrained import CARD, write_card
@@ -134,16 +135,12 @@ def _is_right(facts: GraphFacts, candidate: RankedForm, row: dict[str, Any]) -> 
 def fitted(rows: Sequence[Row]) -> Tensor:
     """The weights (2,) of the features under which what is right is likeliest, and the logarithm of a factor, last."""
     weights = torch.zeros(rows[0].features.shape[1] + 1, requires_grad=True)
-    optimizer = torch.optim.LBFGS([weights], max_iter=100, line_search_fn="strong_wolfe")
 
     def loss() -> Tensor:
-        optimizer.zero_grad()
         losses = [-logits(row, weights).log_softmax(-1)[row.right].logsumexp(-1) for row in rows]
-        total = torch.stack(losses).mean() + PENALTY * weights[:-1].square().sum()
-        total.backward()  # type: ignore[no-untyped-call]
-        return total
+        return torch.stack(losses).mean() + PENALTY * weights[:-1].square().sum()
 
-    optimizer.step(loss)  # type: ignore[arg-type]
+    minimise(loss, [weights])
     return weights.detach()
 
 
@@ -244,17 +241,9 @@ def main() -> None:
     found = out_of_sample(rows)
     decision = DecisionConfig.of_card(card)
     factor = sharpness(found, decision)
-    graphs = sorted({row.graph for row in rows})
-    for name in graphs:
-        print(
-            json.dumps(
-                {
-                    "graph": name,
-                    **measured([(r, each) for r, each in found if r.graph == name], factor, decision),
-                }
-            )
-        )
-    print(json.dumps({"graph": "all", **measured(found, factor, decision)}))
+    for name in (*sorted({row.graph for row in rows}), "all"):
+        own = [(row, each) for row, each in found if name in (row.graph, "all")]
+        print(json.dumps({"graph": name, **measured(own, factor, decision)}))
     card["forms"] = calibration(fitted(rows), factor).model_dump()
     if not chosen.dry_run:
         write_card(chosen.reader, card)

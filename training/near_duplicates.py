@@ -90,10 +90,7 @@ def main() -> None:
             print(f"{row.path.relative_to(ROOT)} {question.id}: {question.passage_text} {question.text}")
         print(f"  {pair.share:.2f} in common")
     gone = {(row.path, row.place): row for _, row, _ in found}
-    for title, seen in (
-        ("measured", {(row.path, row.place) for row, _, _ in found}),
-        ("trained", set(gone)),
-    ):
+    for title, seen in (("measured", {(row.path, row.place) for row, _, _ in found}), ("trained", set(gone))):
         counts = Counter(path for path, _ in seen)
         for path, count in sorted(counts.items()):
             print(f"{title}: {count} rows of {path.relative_to(ROOT)}")

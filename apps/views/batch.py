@@ -57,11 +57,7 @@ def page() -> None:
 
 
 def checked(name: str, content: bytes, identity: str) -> list[TableRow]:
-    """The rows of a file, parsed once.
-
-    Raises:
-        InputError: as `read_table`.
-    """
+    """The rows of a file, parsed once. Raises InputError as `read_table` does."""
     kept: dict[str, list[TableRow]] = st.session_state.setdefault("read_files", {})
     if identity not in kept:
         found = read_table(name, content, MAX_QUESTIONS)

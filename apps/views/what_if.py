@@ -82,10 +82,8 @@ def edited(answer: Answer) -> Answer | None:
 
 
 def answer_again(reading: Answerer | ServedAnswerer, question: Question, edits: list[Edit]) -> Answer:
-    """The answer over the edited graph; without attribution, which takes longest.
-
-    Raises:
-        InputError: as `Answerer.ask_again`.
+    """The answer over the edited graph; without attribution, which takes longest. Raises InputError as
+    `Answerer.ask_again` does.
     """
     if isinstance(reading, Answerer):
         return reading.with_edits(*edited_facts(edits)).answer_many([question])[0]

@@ -53,10 +53,8 @@ def is_prompted(model: str) -> bool:
 def open_prompter(
     model: str, shots: int, example_file: Path | None, choice_score: str, device: str = "auto"
 ) -> Prompter:
-    """A causal language model as a reader, with `shots` evenly spaced examples of a file in the prompt.
-
-    Raises:
-        InputError: the model or file does not exist, or the file has too few examples.
+    """A causal language model as a reader, with `shots` evenly spaced examples of a file in the prompt. Raises
+    InputError if the model or file does not exist, or the file has too few examples.
     """
     from kgqa.data.datasets.load import load_dataset
     from kgqa.models.language_model import load_prompter
@@ -207,10 +205,8 @@ def ask(
 
 
 def ask_form(form: str, graph: str, as_json: bool, full: bool) -> None:
-    """Execute a logical form over a graph, and print its result as `kgqa ask` does.
-
-    Raises:
-        InputError: the form is malformed, or names something that the graph does not have.
+    """Execute a logical form over a graph, and print its result as `kgqa ask` does. Raises InputError if the form is
+    malformed, or names something that the graph does not have.
     """
     from kgqa.graph.load import open_graph
     from kgqa.qa.compute import execute_form
@@ -246,10 +242,8 @@ def ask_server(
     model: str = "",
     graph: str = "",
 ) -> None:
-    """Send one question to a service, by default to its first reader and graph, and print the answer.
-
-    Raises:
-        InputError: the question is rejected, or the service does not respond.
+    """Send one question to a service, by default to its first reader and graph, and print the answer. Raises InputError
+    if the question is rejected, or the service does not respond.
     """
     from kgqa.language.detect import question_language
     from kgqa.serving.remote import Client, answer_of
@@ -273,10 +267,8 @@ def ask_server(
 
 
 def read_passage(passage: str) -> str:
-    """The passage, or the text of the file that @FILE names: plain text, Markdown, a web page or PDF.
-
-    Raises:
-        InputError: there is no such file, or it is too large or unreadable.
+    """The passage, or the text of the file that @FILE names: plain text, Markdown, a web page or PDF. Raises InputError
+    if there is no such file, or it is too large or unreadable.
     """
     from kgqa.data.documents import text_of
 

@@ -126,10 +126,8 @@ def evaluate_task(
 def evaluate_prompted(
     task: str, data: Path | None, prompter: Prompter, limit: int | None, as_json: bool
 ) -> None:
-    """Evaluate a causal language model on a data set and print the figures.
-
-    Raises:
-        InputError: the data set cannot be found.
+    """Evaluate a causal language model on a data set and print the figures. Raises InputError if the data set cannot be
+    found.
     """
     from kgqa.evaluation import evaluate
 

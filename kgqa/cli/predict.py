@@ -61,10 +61,8 @@ class Output:
 
 
 def find_output(source: str, target: str) -> Output:
-    """The output for a target.
-
-    Raises:
-        InputError: the target is the input (also through links), or a URL that fsspec does not know.
+    """The output for a target. Raises InputError if it is the input (also through links), or a URL that fsspec does not
+    know.
     """
     here = on_this_machine(target)
     if here is not None:
@@ -103,10 +101,8 @@ def unfinished(
 ) -> Iterator[tuple[IO[str], int]]:
     """Context with the file to append answers to, and the number of answers in it (all, if the output is complete).
 
-    If the block ends without an exception, all answers must be in the file, which then becomes the output.
-
-    Raises:
-        InputError: an existing file is not from this run, another run is writing it, or it cannot be written.
+    If the block ends without an exception, all answers must be in the file, which then becomes the output. Raises
+    InputError if an existing file is not from this run, another run is writing it, or it cannot be written.
     """
     with _owned(output) as out:
         finished = 0 if overwrite else _finished(output, questions, run)
@@ -335,11 +331,9 @@ class PredictionRun:
 def read_questions(source: Path | str, strict: bool = True) -> tuple[list[Question], list[str]]:
     """The questions of a local file or a URL, and an error message for each malformed row.
 
-    Rows of JSON lines and Parquet have the field `question`, and may have `id`, `passage` and `choices`;
-    tables (CSV, TSV) have a header with these names.
-
-    Raises:
-        InputError: the file cannot be read or, with `strict`, a row is malformed; with file and line.
+    Rows of JSON lines and Parquet have the field `question`, and may have `id`, `passage` and `choices`; tables (CSV,
+    TSV) have a header with these names. Raises InputError, with file and line, if the file cannot be read or, with
+    `strict`, a row is malformed.
     """
     name = str(source)
     suffix = check_form(name, (*_LINES, *_TABLES))
@@ -366,10 +360,8 @@ def _is_parquet(name: str) -> bool:
 
 
 def check_form(name: str, known: Sequence[str]) -> str:
-    """The suffix of a file or URL, in lower case.
-
-    Raises:
-        InputError: neither one of `known` nor Parquet, or Parquet without pyarrow.
+    """The suffix of a file or URL, in lower case. Raises InputError if it is neither one of `known` nor Parquet, or
+    Parquet without pyarrow.
     """
     suffix = _suffix(name)
     if suffix == PARQUET:
@@ -475,11 +467,9 @@ def predict_file(source: Path | str, target: Path | str, run: PredictionRun, ove
     """Answer a file of questions. An interrupted run resumes from the answers in `TARGET.part`, or in the
     cache for a URL.
 
-    Next to that file, `.TARGET.run.json` records fingerprints of questions, reader and graph, so that only
-    the same run can resume. Both engines write the same output.
-
-    Raises:
-        InputError: a question cannot be read, the output is not from this run, or another run is writing it.
+    Next to that file, `.TARGET.run.json` records fingerprints of questions, reader and graph, so that only the same run
+    can resume. Both engines write the same output. Raises InputError if a question cannot be read, the output is not
+    from this run, or another run is writing it.
     """
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
@@ -562,10 +552,8 @@ def _run_of(questions: Sequence[Question], run: PredictionRun) -> dict[str, str]
 def classify_file(
     source: Path, target: Path, folder: Path, batch: int, device: str = "auto", overwrite: bool = False
 ) -> None:
-    """Label the rows of a JSON-lines file with a classifier; its output is added to each row, in the same order.
-
-    Raises:
-        InputError: a row cannot be used, the folder contains no classifier, or the output exists already.
+    """Label the rows of a JSON-lines file with a classifier; its output is added to each row, in the same order. Raises
+    InputError if a row cannot be used, the folder contains no classifier, or the output exists already.
     """
     from kgqa.data.datasets.labelled import as_labelled
     from kgqa.data.files import read_json_lines

@@ -43,10 +43,8 @@ def need(module: str, extra: str) -> None:
 
 
 def read_keys(path: Path | None) -> tuple[str, ...]:
-    """API keys in a file, one per line; lines that begin with # are comments.
-
-    Raises:
-        InputError: the file cannot be read, has no key, or has one of fewer than 16 characters.
+    """API keys in a file, one per line; lines that begin with # are comments. Raises InputError if the file cannot be
+    read, has no key, or has one of fewer than 16 characters.
     """
     if path is None:
         return ()
@@ -187,11 +185,7 @@ def _run_one(served: Served, limits: ServiceLimits, listening: socket.socket) ->
 
 
 def _run(served: Served, limits: ServiceLimits, listening: socket.socket, eager: bool) -> None:
-    """Run the service in this process until it is stopped.
-
-    Raises:
-        InputError: a reader or graph cannot be opened.
-    """
+    """Run the service in this process until it is stopped. Raises InputError if a reader or graph cannot be opened."""
     import uvicorn
 
     from kgqa.serving.api import create_service
@@ -233,10 +227,8 @@ def _run(served: Served, limits: ServiceLimits, listening: socket.socket, eager:
 
 
 def load_answerers(models: Sequence[str], graphs: Sequence[str], device: str, language: str) -> Answerers:
-    """Each reader over each graph, keyed by their names in answers; readers and graphs are opened once.
-
-    Raises:
-        InputError: a reader or graph cannot be found or used, or two have the same name.
+    """Each reader over each graph, keyed by their names in answers; readers and graphs are opened once. Raises
+    InputError if a reader or graph cannot be found or used, or two have the same name.
     """
     from kgqa.graph.load import open_graph
     from kgqa.qa.answerer import Answerer

@@ -34,11 +34,9 @@ def train_on(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Fine-tune a reader on a file of questions, and report the accuracy on held-out rows before and after.
-
-    Raises:
-        InputError: the file, the graph, the reader or an override cannot be used.
-        KeyboardInterrupt: a signal ended the training.
+    """Fine-tune a reader on a file of questions, and report the accuracy on held-out rows before and after. Raises
+    InputError if the file, the graph, the reader or an override cannot be used, and KeyboardInterrupt if a signal ended
+    the training.
     """
     from kgqa.graph.load import graph_fingerprint
     from kgqa.trainer.finetuning.adapt import MAX_MEASURED, own_recipe, split_rows, train_short
@@ -166,8 +164,7 @@ def _show(graph: str, before: dict[str, tuple[int, int]], after: dict[str, tuple
 
 def train_recipe(
     recipe: Annotated[
-        Path | None,
-        typer.Argument(metavar="[RECIPE.toml]", help="Recipe: TOML file with all settings."),
+        Path | None, typer.Argument(metavar="[RECIPE.toml]", help="Recipe: TOML file with all settings.")
     ] = None,
     overrides: Overrides = None,
     out: Annotated[Path | None, typer.Option(help="Folder for checkpoints; default: runs/NAME.")] = None,
@@ -314,11 +311,7 @@ def pretrain_recipe(
 
 
 def _done(result: TrainResult) -> bool:
-    """Whether a training is finished and this process reports it.
-
-    Raises:
-        KeyboardInterrupt: a signal stopped it.
-    """
+    """Whether a training is finished and this process reports it. Raises KeyboardInterrupt if a signal stopped it."""
     if result.interrupted:
         raise KeyboardInterrupt
     return _speaks()

@@ -11,17 +11,7 @@ from kgqa.graph.linking.label_keys import is_value
 from kgqa.graph.linking.normalize import normalise, split_local_name
 from kgqa.graph.retrieval.ablation import Ablation
 from kgqa.graph.retrieval.expansion import join, take
-from kgqa.types import (
-    Edges,
-    InputError,
-    Ints,
-    KnowledgeGraph,
-    Label,
-    NodeRole,
-    Relation,
-    Subgraph,
-    Triple,
-)
+from kgqa.types import Edges, InputError, Ints, KnowledgeGraph, Label, NodeRole, Relation, Subgraph, Triple
 
 # first id of new concepts over an endpoint: more than the concepts that one run ever fetches
 _BEYOND = 1 << 22
@@ -39,17 +29,13 @@ def _ends(fact: LabelledFact) -> tuple[str, str, str]:
 
 
 class OverlayGraph:
-    """A view of any graph with some facts added and others removed.
+    """A view of a graph, which is never changed, with some facts added and others removed.
 
-    Args:
-        base: the graph beneath, which is never changed.
-        added: facts to add; `base` may already have them.
-        removed: facts to remove; those that `base` does not have are ignored.
-        called: definitions of relations that only added facts have, by name.
-
-    New concepts get ids beyond those of `base` and are found by their label; a new relation without a definition has
-    its name as label. `added_entities` are the concepts of added facts: retrieval keeps those that it reaches. Raises
-    InputError for an added fact over an endpoint with a relation that the endpoint has not returned yet.
+    Added facts may be in `base` already; removed ones that it lacks are ignored. `called` defines relations that only
+    added facts have, by name. New concepts get ids beyond those of `base` and are found by their label; a new relation
+    without a definition has its name as label. `added_entities` are the concepts of added facts: retrieval keeps those
+    that it reaches. Raises InputError for an added fact over an endpoint with a relation that the endpoint has not
+    returned yet.
     """
 
     def __init__(

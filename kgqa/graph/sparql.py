@@ -60,10 +60,8 @@ class SparqlGraph:
 
     A surface form is looked up as a label in the usual spellings (digging, Digging, Digging Tools; in `language`, in
     English, without language), which any endpoint answers from its index. If the endpoint is small (`SCAN_LIMIT`), it
-    is also compared with all labels in lower case, and with the local names of entities without a label.
-
-    Raises:
-        InputError: `url` is not a valid address; later also if the endpoint does not respond.
+    is also compared with all labels in lower case, and with the local names of entities without a label. Raises
+    InputError if `url` is not a valid address; later also if the endpoint does not respond.
     """
 
     def __init__(

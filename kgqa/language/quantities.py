@@ -546,12 +546,12 @@ def is_asked(quantity: Quantity, question: str) -> bool:
 
 
 _RESULT = re.compile(
-    r"\b(?:left|remain\w*|altogether|together|in all|in total|total|each|rest|change)\b", re.IGNORECASE
+    r"\b(?:left|now|remain\w*|altogether|together|in all|in total|total|each|rest|change)\b", re.IGNORECASE
 )
 
 
 def asks_for_result(question: str) -> bool:
-    """Whether a question asks for what is left, for all together, or for a share.
+    """Whether a question asks for what is left or there now, for all together, or for a share.
 
     >>> asks_for_result("How much is left in the jar?"), asks_for_result("How many eggs did she buy?")
     (True, False)

@@ -8,7 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from kgqa.graph.linking.normalize import STOP_WORDS
+from kgqa.graph.linking.label_keys import MONTHS
+from kgqa.graph.linking.normalize import STOP_WORDS, lemma
+from kgqa.language.overlap import content
 from kgqa.language.quantities import (
     ADD,
     CLOCK,
@@ -21,6 +23,7 @@ from kgqa.language.quantities import (
     TIME,
     YEAR,
     Amount,
+    Quantity,
     asks_for_result,
     unit_asked,
 )
@@ -41,7 +44,11 @@ class Roles(NamedTuple):
     only_rates: bool = False
     """Whether the question asks for a total of which only rates are told, beside a count."""
     only_times: bool = False
-    """Whether the question asks for a duration, and no duration is told but one sentence with two times."""
+    """Whether the question asks for a duration, and no duration is told but two times of one subject."""
+    begin_and_end: bool = False
+    """Whether these are the times when something that the question names began and ended."""
+    is_stated: bool = False
+    """Whether the only quantity of what the question asks for is stated in the question's words."""
 
 
 def roles_of(question: str, asked: Sequence[Amount], passage: str, told: Sequence[Amount]) -> Roles:
@@ -51,7 +58,7 @@ def roles_of(question: str, asked: Sequence[Amount], passage: str, told: Sequenc
     >>> texts = "How much did they pay altogether?", "Tickets cost 8 euros each. Four friends went in."
     >>> roles = roles_of(texts[0], [], texts[1], find_quantities(texts[1]))
     >>> roles.rates, sorted(roles.last), roles.only_rates
-    (frozenset({0}), ['*', '+'], True)
+    (frozenset({0}), ['*'], True)
     """
     at, amounts = len(asked), [*asked, *told]
     rates = find_rates(question, asked, passage) | {n + at for n in find_rates(passage, told, question)}
@@ -60,10 +67,19 @@ def roles_of(question: str, asked: Sequence[Amount], passage: str, told: Sequenc
     signs = {n + at: sign for n, sign in _signs(passage, told, question)}
     last = _last_operators(question, passage, any(a.quantity.kind in (CLOCK, DATE) for a in amounts))
     only_rates = _tells_only_rates(question, amounts, rates) and (
-        asks_for_result(question) or not _SENTENCE_END.search(_between(passage, told))
+        asks_for_result(question)
+        or not _SENTENCE_END.search(_between(passage, told))
+        or _are_counted(passage, [a.quantity for n, a in enumerate(amounts) if n not in rates])
     )
-    only_times = not asked and _tells_only_times(question, passage, told)
-    return Roles(frozenset(rates), frozenset(multiples), signs, last, only_rates, only_times)
+    if only_rates and len(amounts) == 2:
+        last = frozenset({MULTIPLY})
+    times = _with_days(passage, told)
+    only_times = not asked and _tells_only_times(question, passage, times)
+    begin_and_end = only_times and _tells_begin_and_end(question, passage, times)
+    is_stated = not asked and _is_stated(question, passage, told, {n - at for n in rates})
+    return Roles(
+        frozenset(rates), frozenset(multiples), signs, last, only_rates, only_times, begin_and_end, is_stated
+    )
 
 
 # Rates.
@@ -128,6 +144,12 @@ def _until(text: str, following: Sequence[Amount]) -> int:
 
 
 _OF_ONE = re.compile(r"\b(?:an?|one|each|every|per|apiece|single)\b", re.IGNORECASE)
+_OF_ANY = re.compile(
+    r"\bhow much (?:do|did|are|were) (?!(?:the|these|those|they|we|you|all|both|my|your|his|her|its|our|their)\b)"
+    r"(?:[a-z-]+ )?[a-z]+s(?: cost)?[ ?]*$",
+    re.IGNORECASE,
+)
+"""Asks for the price of one by a plural without determiner: "How much do tickets cost?"."""
 _PRICE = re.compile(
     r"\bhow much\b.* (?:cost|costs|pay|paid|spend|spent|owe|earn|earned|charge|money)\b", re.IGNORECASE
 )
@@ -135,7 +157,11 @@ _PRICE = re.compile(
 
 def _tells_only_rates(question: str, amounts: Sequence[Amount], rates: set[int]) -> bool:
     asked = unit_asked(question)
-    if _OF_ONE.search(question) or (asked is None and not _PRICE.search(question)):
+    if (
+        _OF_ONE.search(question)
+        or _OF_ANY.search(question)
+        or (asked is None and not _PRICE.search(question))
+    ):
         return False
     kind, unit = (MONEY, "") if asked is None else asked[:2]
     same = {
@@ -150,17 +176,77 @@ def _tells_only_rates(question: str, amounts: Sequence[Amount], rates: set[int])
     )
 
 
+def _are_counted(passage: str, others: Sequence[Quantity]) -> bool:
+    """Whether quantities that are no rates count what a rate is told of: "A box holds 12 pens. Ann has 3 boxes."."""
+    nouns = {lemma(quantity.unit) for quantity in others if quantity.kind == NUMBER and quantity.unit}
+    kinds = "|".join(map(re.escape, sorted(nouns)))
+    return bool(nouns) and bool(re.search(rf"\b(?:an?|one|each|every|per)\s+(?:{kinds})\b", passage, re.I))
+
+
+_HOW = re.compile(r"\bhow (?:many|much)\b", re.IGNORECASE)
+_NOT_STATED = re.compile(
+    r"\b(?:more|fewer|less|another|extra|others?|still|than|average|of (?:the|these|those|them)|half|twice)\b",
+    re.IGNORECASE,
+)
+
+
+def _is_stated(question: str, passage: str, told: Sequence[Amount], rates: set[int]) -> bool:
+    """Whether a passage has one quantity of what is asked for, in a clause with all content words of the question, and
+    no number without a noun, which may be of the same.
+
+    >>> from kgqa.language.quantities import find_quantities
+    >>> passage = "Ann bought 4 apples and 6 pears."
+    >>> _is_stated("How many apples did Ann buy?", passage, find_quantities(passage), set())
+    True
+    """
+    asked = unit_asked(question)
+    if asks_for_result(question) or (asked is None and not _PRICE.search(question)):
+        return False
+    kind, noun = (MONEY, "") if asked is None else (asked[0], asked[1].lower() if asked[0] == NUMBER else "")
+    same = [n for n, a in enumerate(told) if a.quantity.kind == kind and noun in ("", a.quantity.unit)]
+    if len(same) != 1 or any(a.quantity.kind == NUMBER and not a.quantity.unit for a in told):
+        return False
+    start, end, _ = told[same[0]]
+    is_of_one = bool(_OF_ONE.search(question) or _OF_ANY.search(question))
+    first = max((cut.end() for cut in _CLAUSE.finditer(passage, 0, start)), default=0)
+    after = _CLAUSE.search(passage, end)
+    clause = passage[first : after.start() if after else len(passage)]
+    words = [content(word) for word in re.findall(r"[\w'’-]+", _HOW.sub("", question))]
+    return (
+        (same[0] in rates) is is_of_one
+        and not _NOT_STATED.search(f"{question} {clause}")
+        and all(forms & content(clause) for forms in words if forms)
+    )
+
+
 def _between(passage: str, told: Sequence[Amount]) -> str:
     """The text between the first and the last quantity."""
     return passage[told[0].end : told[-1].start] if told else ""
 
 
 _HOW_LONG = re.compile(r"\bhow long\b(?! ago\b)", re.IGNORECASE)
+_HOW_OLD = re.compile(r"\bhow old was\b", re.IGNORECASE)
+_BORN = re.compile(r"\b(?:born|built|founded|planted)\s+in\s+$", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.!?;]\s")
+_OTHER_SUBJECT = re.compile(r"[.!?;]\s+(?!(?:it|he|she|they)\b)", re.IGNORECASE)
+_MONTH = rf"(?:{'|'.join(MONTHS)})"
+_AFTER_MONTH = re.compile(rf"\b{_MONTH}\s+(?:the\s+)?$")
+_BEFORE_MONTH = re.compile(rf"\s+(?:of\s+)?{_MONTH}\b")
+
+
+def _with_days(passage: str, told: Sequence[Amount]) -> list[Amount]:
+    """The quantities with days of a month ("3 May") as dates. Nothing is computed with them."""
+    return [
+        a._replace(quantity=a.quantity._replace(kind=DATE))
+        if a.quantity.kind == NUMBER
+        and (_BEFORE_MONTH.match(passage, a.end) or _AFTER_MONTH.search(passage, 0, a.start))
+        else a
+        for a in told
+    ]
 
 
 def _tells_only_times(question: str, passage: str, told: Sequence[Amount]) -> bool:
-    """Whether a duration is asked for, and two times are told in one sentence, no other, and no duration or length.
+    """Whether a duration is asked for, and two times of one subject are told, no other, and no duration or length.
 
     >>> from kgqa.language.quantities import find_quantities
     >>> passage = "Ann left at 6:50 and came home at 8:15."
@@ -169,7 +255,8 @@ def _tells_only_times(question: str, passage: str, told: Sequence[Amount]) -> bo
     """
     asked = unit_asked(question)
     ends = {TIME: CLOCK, YEAR: DATE}
-    if asked[0] not in ends if asked else not _HOW_LONG.search(question):
+    is_age = _HOW_OLD.search(question) is not None
+    if asked[0] not in ends if asked else not (is_age or _HOW_LONG.search(question)):
         return False
     kinds = [quantity.kind for _, _, quantity in told]
     times = [amount for amount in told if amount.quantity.kind in ends.values()]
@@ -177,7 +264,43 @@ def _tells_only_times(question: str, passage: str, told: Sequence[Amount]) -> bo
         return False
     if asked and times[0].quantity.kind != ends[asked[0]]:
         return False
-    return not _SENTENCE_END.search(passage[times[0].end : times[1].start])
+    between = passage[times[0].end : times[1].start]
+    is_born = _BORN.search(passage[: times[0].start]) and content(question) & content(between)
+    return not _OTHER_SUBJECT.search(between) and (not is_age or bool(is_born))
+
+
+_BEGINS = re.compile(
+    r"\b(?:beg[ai]n\w*|start\w*|opens?|opened|leaves?|left|depart\w*|sets? (?:out|off)|(?:takes?|took) off|sails?"
+    r"|sailed|fell asleep|comes?|came|arriv\w+|moved (?:in|to)|joined|founded|built|bought|born|became|married)\b",
+    re.IGNORECASE,
+)
+_JOURNEY = re.compile(r"\b(?:journey|trip|ride|drive|flight|crossing|voyage)\b", re.IGNORECASE)
+"""Names what began with leaving and ended with arriving."""
+_FROM = re.compile(r"\b(?:from|between)\s+$", re.IGNORECASE)
+_TO = re.compile(r"\s+(?:to|and|until|till)\s+", re.IGNORECASE)
+_FINISHES = re.compile(
+    r"\b(?:ends?|ended|finish\w*|closes|closed|stops|stopped|leaves?|left|reach\w*|arriv\w+|lands|landed|gets|got"
+    r"|return\w*|comes?|came|went home|wakes|woke|died|retired|broke|(?:is|was) over|sold|resigned)\b",
+    re.IGNORECASE,
+)
+
+
+def _tells_begin_and_end(question: str, passage: str, told: Sequence[Amount]) -> bool:
+    """Whether the only two times are those when something that the question names began and ended.
+
+    >>> from kgqa.language.quantities import find_quantities
+    >>> passage = "The war began in 1914 and ended in 1918."
+    >>> _tells_begin_and_end("How long did the war last?", passage, find_quantities(passage))
+    True
+    """
+    first, last = (amount for amount in told if amount.quantity.kind in (CLOCK, DATE))
+    start = max((cut.end() for cut in _SENTENCE_END.finditer(passage, 0, first.start)), default=0)
+    end = _SENTENCE_END.search(passage, last.end)
+    sentence = passage[start : end.start() if end else len(passage)]
+    is_named = _JOURNEY.search(question) or content(question) & content(sentence)
+    before, between = passage[start : first.start], passage[first.end : last.start]
+    is_range = _FROM.search(before) and _TO.fullmatch(between)
+    return bool(is_named and (is_range or (_BEGINS.search(before) and _FINISHES.search(between))))
 
 
 _MULTIPLE = re.compile(r"(?:twice|thrice|double|triple)d?$", re.IGNORECASE)

@@ -47,12 +47,11 @@ BatchType = Literal["rows", "pairs", "subgraphs"]
 
 
 class LanguageModelling(Objective):
-    """Base of the objectives over a language model, whose body is exported, while its head predicts tokens.
+    """Base of the objectives over a Hugging Face language model, whose body is exported, while its head predicts
+    tokens.
 
-    Args:
-        model: a Hugging Face language model.
-        predict: its head, states -> logits (`Variant.predict`).
-        save: called with the export folder to write further files (tokenizer).
+    `predict` is the head, from states to logits (`Variant.predict`); `save` is called with the export folder to write
+    further files (tokenizer).
     """
 
     encoders: ClassVar[tuple[EncoderType, ...]] = ("bidirectional",)

@@ -29,13 +29,9 @@ from kgqa.types import InputError
 class Distillation(LanguageModelling):
     """Base of DistilBERT, TinyBERT and MobileBERT: a frozen teacher and a student encode one masked batch.
 
-    The batch is a `TextBatch`. A subclass implements `compare`.
-
-    Args:
-        student, teacher: Hugging Face masked language models over one vocabulary, each with its head
-            (`Variant.predict`).
-        share: share of masked tokens.
-        temperature: temperature of the soft targets.
+    Both are Hugging Face masked language models over one vocabulary, each with its head (`Variant.predict`). A `share`
+    of the tokens is masked; `temperature` is that of the soft targets. The batch is a `TextBatch`. A subclass
+    implements `compare`.
     """
 
     def __init__(
@@ -358,15 +354,10 @@ def same_embedding(student: Any, teacher: Any) -> None:
 class TaughtTask(Task):
     """TinyBERT's second stage (Jiao et al., 2020, section 3.2): a fine-tuned teacher, and the task's data.
 
-    With `layers`, the losses of embeddings, attention and hidden states (`LayerLosses`). Without, the prediction loss
-    (equation 10): soft targets with a temperature, and the gold labels with weight 1 - `soft`. The paper runs one after
-    the other, and augments its data twentyfold by replacing words, which is not done here.
-
-    Args:
-        teacher: a classifier with the same classes and tokenizer; it is not trained.
-        temperature: temperature of the soft targets; 1 in the paper.
-        soft: weight of the soft targets; 1 in the paper.
-        layers: distil the layers instead of the predictions.
+    The teacher, a classifier with the same classes and tokenizer, is not trained. With `layers`, the losses of
+    embeddings, attention and hidden states (`LayerLosses`). Without, the prediction loss (equation 10): soft targets
+    with a temperature and the weight `soft` (both 1 in the paper), and the gold labels with weight 1 - `soft`. The
+    paper runs one after the other, and augments its data twentyfold by replacing words, which is not done here.
     """
 
     def __init__(
@@ -466,10 +457,7 @@ def aligned_batch(ours: Collated, theirs: Collated) -> TaughtBatch:
                 continue
             first, last = bisect_right(ends, s), bisect_right(ends, e - 1)
             if last < len(written):
-                start[given[place], token], end[given[place], token] = (
-                    written[first][0],
-                    written[last][0],
-                )
+                start[given[place], token], end[given[place], token] = (written[first][0], written[last][0])
     return TaughtBatch(batch, other, row, node, start, end)
 
 
@@ -482,16 +470,12 @@ def _single(rows: Sequence[BatchRow]) -> dict[tuple[int, int], int]:
 
 
 class TaughtQA(QA):
-    """Gold answers (loss L) and a teacher's soft ones: (1 - w) L + w T^2 KL (Hinton et al., 2015, section 2).
+    """Gold answers (loss L) and those of a trained reader, the teacher, by (1 - w) L + w T^2 KL (Hinton et al., 2015,
+    section 2), where T is `temperature`, by which the scores of both are divided, and w is `soft`.
 
     The KL divergence is summed over the heads with their weights: start and end of spans over tokens, concepts over the
     nodes of a row, choices over those of a question, and the classes of the answer-type classifier. The tokens of a
     teacher with another tokenizer are aligned by characters. The batch is a `TaughtBatch`.
-
-    Args:
-        teacher: a trained reader; it is not trained further.
-        temperature: T, by which the scores of both are divided.
-        soft: w, the weight of the divergence.
     """
 
     def __init__(

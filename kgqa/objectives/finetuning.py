@@ -270,19 +270,14 @@ class Contrastive(Objective):
 
 
 class SiFT(Objective):
-    """Another objective plus scale-invariant fine-tuning (He et al., 2021, section 4.3).
+    """Another objective, with `encoder` and `log_probabilities(batch)`, plus scale-invariant fine-tuning (He et al.,
+    2021, section 4.3).
 
     Word embeddings are perturbed after normalization, so that one size of perturbation suits all words and models. The
     perturbation starts as noise of size `noise`, and takes one step of size `step` along the gradient of the divergence
-    that it causes (SMART, Jiang et al., 2020; the gradient of a row is scaled to a maximum of 1). `weight` times the
-    symmetric KL divergence between clean and perturbed predictions is added to the loss. This takes three more forward
-    passes in training, none in evaluation.
-
-    The batch is the inner objective's.
-
-    Args:
-        inner: an objective with `encoder` and `log_probabilities(batch)`.
-        weight: weight of the divergence (lambda in the paper).
+    that it causes (SMART, Jiang et al., 2020; the gradient of a row is scaled to a maximum of 1). `weight` (lambda in
+    the paper) times the symmetric KL divergence between clean and perturbed predictions is added to the loss. This
+    takes three more forward passes in training, none in evaluation. The batch is the inner objective's.
     """
 
     inner: Any

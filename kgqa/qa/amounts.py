@@ -70,8 +70,9 @@ MAX_STEPS = 6
 BEAM = 8
 OBJECTION = 6.0
 """What is taken from the log-probability of an operation for each objection that the wording has to it."""
-ONLY_RATES = 0.9
-"""Probability that the answer has to be computed, where a question asks for a total of which only rates are told."""
+WORDED = 0.9
+"""Probability that the answer has to be computed, where the wording says so: only rates are told of a total, or times
+when something began and ended; 1 minus it, where the passage states the answer in the question's words."""
 ONLY_TIMES = 4, 0.7
 """What is added to the log-odds of that, where a question asks for a duration of which only two times are told, and the
 probability that this reaches at most."""
@@ -133,10 +134,13 @@ class Sum(NamedTuple):
 
     def chance(self, chance: float) -> float:
         """Probability that the answer has to be computed, from that of the head."""
+        if self.roles.is_stated:
+            return min(chance, 1 - WORDED)
         if self.roles.only_times:
             added, most = ONLY_TIMES
             chance = max(chance, min(most, 1 / (1 + math.exp(-added) * (1 - chance) / max(chance, 1e-9))))
-        return max(chance, ONLY_RATES) if self.roles.only_rates else chance
+        is_worded = self.roles.only_rates or self.roles.begin_and_end
+        return max(chance, WORDED) if is_worded else chance
 
 
 class Operation(NamedTuple):
@@ -412,15 +416,21 @@ def compute_amounts(states: QAStates, reader: LoadedReader) -> QAStates:
     own = [n for n, state in enumerate(states) if not state.is_glossed and state.computed is None]
     found = [(n, each) for n in own if (each := sum_of(states[n].question, reader)) is not None]
     answers: dict[int, ComputedAnswer] = {}
+    doubts: dict[int, float] = {}
     for at in range(0, len(found), TOGETHER):
         part = found[at : at + TOGETHER]
         asked = [states[n] for n, _ in part]
         made = _answers(asked, [each for _, each in part], reader, head, calibration)
-        answers |= {n: answer for (n, _), answer in zip(part, made, strict=True) if answer is not None}
+        for (n, _), (answer, doubts[n]) in zip(part, made, strict=True):
+            if answer is not None:
+                answers[n] = answer
     for n in own:
         if n not in answers and (converted := in_unit_asked(states[n])) is not None:
             answers[n] = converted
-    return tuple(replace(state, computed=answers.get(n, state.computed)) for n, state in enumerate(states))
+    return tuple(
+        replace(state, computed=answers.get(n, state.computed), doubt=doubts.get(n, 0.0))
+        for n, state in enumerate(states)
+    )
 
 
 def in_unit_asked(state: QAState) -> ComputedAnswer | None:
@@ -453,8 +463,8 @@ def _answers(
     reader: LoadedReader,
     head: ArithmeticHead,
     calibration: AmountCalibration,
-) -> Iterator[ComputedAnswer | None]:
-    """The computed answer of each question; None if it does not have to be computed."""
+) -> Iterator[tuple[ComputedAnswer | None, float]]:
+    """The computed answer of each question, None if none is probable enough; and the doubt in the reader's."""
     with torch.inference_mode():
         encoded = reader.token_states([(each.ids, each.passage_at) for each in sums], calibration.layer)
         tokens = amount_tokens(sums, encoded)
@@ -466,19 +476,41 @@ def _answers(
             if chance >= least:
                 own_states = states_of(row, each)
                 found = expressions(head, each.quantities, own_states, row[0], question.text, each.roles)
-            yield _answer(question, each, found, chance, least, calibration)
+            doubt = max(chance, WORDED * answers_other(state, each))
+            yield _answer(question, each, found, chance, least, calibration), doubt
 
 
 def is_answered(state: QAState, each: Sum) -> bool:
     """Whether the reader has an answer: not merely one of the quantities, where the question asks for a result, or for
     another kind ("How many years?": 1991)."""
-    best, question = ranked(state)[0], state.question.text
-    if (own := best.span) is None:
+    best, question, given = ranked(state)[0], state.question.text, _given(state, each)
+    if best.span is None:
         return best.source is not Source.NONE
-    known = zip(each.quantities, each.spans, strict=True)
-    given = [quantity for quantity, at in known if at and own.start < at.end and at.start < own.end]
-    asks_for_other = asks_for_result(question) or each.roles.only_rates
+    asks_for_other = asks_for_result(question) or each.roles.only_rates or answers_other(state, each)
     return not given or (all(is_asked(q, question) for q in given) and not asks_for_other)
+
+
+_COUNTS = re.compile(r"\bhow (?:many|much|old)\b", re.IGNORECASE)
+
+
+def answers_other(state: QAState, each: Sum) -> bool:
+    """Whether the reader's answer is a quantity of something else: a year for "How old?", or what counts another noun
+    than the question, if that is counted too ("4 boxes" for "How many eggs?", beside "6 eggs")."""
+    given, question = _given(state, each), state.question.text
+    noun = (unit_asked(question) or (NUMBER, "", 1))[1].lower()
+    is_counted = any(quantity.unit == noun != "" and quantity.kind == NUMBER for quantity in each.quantities)
+    return bool(given) and all(
+        (quantity.kind == DATE and _COUNTS.search(question))
+        or (is_counted and quantity.kind == NUMBER and quantity.unit not in ("", noun))
+        for quantity in given
+    )
+
+
+def _given(state: QAState, each: Sum) -> list[Quantity]:
+    """The quantities that the reader's answer has."""
+    own = ranked(state)[0].span
+    known = zip(each.quantities, each.spans, strict=True)
+    return [quantity for quantity, at in known if own and at and own.start < at.end and at.start < own.end]
 
 
 def results_of(ranked: Sequence[Expression], question: str) -> dict[str, tuple[float, Expression]]:

@@ -33,6 +33,7 @@ from kgqa.language.quantities import (
     find_quantities,
     format_quantity,
 )
+from kgqa.qa.implicatives import implied
 from kgqa.qa.roles import answer as role_answer
 from kgqa.qa.state import ComputedAnswer, QAState, QAStates
 from kgqa.types import NO, YES, Candidate, Evidence, Interpretation, Source, Span
@@ -331,6 +332,8 @@ _AS = re.compile(r"\bas\b", re.IGNORECASE)
 _DIFFERS = re.compile(r"\s*(?:[\w'’]+\s+)??", re.IGNORECASE)
 _OWNER = re.compile(r"([^\W\d_]+)['’]s?\s+$")
 _TIMES = frozenset({"before", "after"})
+_OF_ANY_SCALE = re.compile(r"\b(?:of all|best|worst|better|worse)\b", re.IGNORECASE)
+"""May tell an order in other words than a question, so that the extreme of all is not known."""
 _EVEN = re.compile(r"\b(?:even|still)\b", re.IGNORECASE)
 _THIRD = re.compile(
     r"(?:he|she|it|they|him|her|them|that|this|either)(?: (?:is|was|did|does|has|had))?", re.IGNORECASE
@@ -439,7 +442,7 @@ def by_words(passage: str, asked: Comparison) -> PartialOrder | None:
     if asked.scale.name == "time" and len(asked.things) == 2:
         _sequence(told)
     subject: int | None = None
-    is_whole = True
+    is_whole = not _OF_ANY_SCALE.search(passage)
     for word in _TOKEN.finditer(passage):
         found = _comparative(told, word, asked)
         if found is None:
@@ -537,8 +540,8 @@ class ComparedAnswer(NamedTuple):
 
 
 def compare(states: QAStates) -> QAStates:
-    """Answer comparisons of things that the passage orders, by their values or by comparisons that it states, and
-    questions about roles that it states by a converse verb."""
+    """Answer comparisons of things that the passage orders, by their values or by comparisons that it states, questions
+    about roles that it states by a converse verb, and about events that an implicative settles."""
     return tuple(_compared(state) for state in states)
 
 
@@ -549,6 +552,8 @@ def _compared(state: QAState) -> QAState:
     found = compared(question.text, question.passage_text, state.scores.spans)
     if found is None and (role := role_answer(question.text, question.passage_text)):
         found = ComparedAnswer(*role)
+    if found is None and (stated := implied(question.text, question.passage_text)):
+        found = ComparedAnswer(*stated)
     if found is None:
         return state
     text, span, reason = found
@@ -620,7 +625,7 @@ def _results(
     if first and last and len(_BOUNDARIES[0].findall(passage, first.end, last.start)) >= count:
         return  # too far apart to be a list
     for candidate in spans:
-        if candidate.span and _names(candidate.span, top):
+        if candidate.span and _names(candidate.span, top) and content(candidate.text):
             start, end = candidate.span
             end += 2 * (asked.is_owner and passage[end : end + 2] in ("'s", "’s"))
             yield ComparedAnswer(passage[start:end], Span(start, end), _reason(top, second))
@@ -636,7 +641,7 @@ def _subject(passage: str, clause: Clause) -> Span | None:
     text = passage[clause.start : aux.start() if aux else clause.end].rstrip(" .!?")
     start = clause.start + len(text) - len(text.lstrip())
     span = Span(start, clause.start + len(text))
-    is_short = 0 < len(text.split()) <= 8 and not _BOUNDARIES[3].search(text)
+    is_short = content(text) and len(text.split()) <= 8 and not _BOUNDARIES[3].search(text)
     is_name = all(word[0].isupper() for word in text.split())
     return span if is_short and (aux or is_name) and _names(span, clause) else None
 

@@ -52,6 +52,8 @@ class DecisionConfig(BaseModel):
     gloss: float = Field(0.0, ge=0, le=1)
     """Weight of the English reader in the mean of both log-probabilities of concepts and answer types; see
     `kgqa/qa/gloss.py`."""
+    everyday_gloss: float = Field(0.5, ge=0, le=1)
+    """The same of concepts alone, in languages whose gloss is made with a dictionary of everyday words."""
     unrelated: float = Field(0.0, ge=0, le=1)
     """Ensemble weight of a pass without the passage, for yes/no questions that share no content word with their passage
     (`disregard`); 0: no such pass."""
@@ -119,6 +121,7 @@ def _decided(state: QAState, decision: DecisionConfig, closed_world: bool) -> QA
         found = [none, *rest] if none.score > decision.no_answer_threshold else [*rest, none]
     best, source = found[0], found[0].source
     confidence = decision.confidence(replace(best, score=whole_probability(best, found)))
+    confidence = min(confidence, 1 - state.doubt)
     candidates = [candidate for candidate in found if candidate.source is not Source.NONE]
     return replace(
         state,

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kgqa.graph.linking import languages
 from kgqa.graph.linking.linker import LEMMATIZED, SPACELESS, Linker
 from kgqa.graph.linking.normalize import WORD, has_analyser, has_japanese_analyser, japanese_words, people
 from kgqa.graph.load import open_graph
@@ -60,10 +61,12 @@ def gloss(
     graph: KnowledgeGraph,
     language: Callable[[Question], str],
     share: float,
+    everyday: float | None = None,
 ) -> QAStates:
     """For questions over an open-world graph, average the scores of answer types, concepts and choices with those
-    of the gloss (weight `share`), which `reading` computes with the English reader over its own subgraph. Yes and no
-    answer no question with a question word."""
+    of the gloss (weight `share`), which `reading` computes with the English reader over its own subgraph. `everyday` is
+    the weight for concepts in languages with a dictionary of everyday words. Yes and no answer no question with a
+    question word."""
     states = tuple(_without_yes_no(state, language(state.question)) for state in states)
     wanted = {
         n: state.english
@@ -72,11 +75,16 @@ def gloss(
     }
     if not wanted:
         return states
+
+    def concepts(question: Question) -> float:
+        has_words = "everyday" in languages.dictionary(language(question))
+        return everyday if everyday is not None and has_words else share
+
     again = dict(zip(wanted, reading(tuple(state for state, _ in wanted.values())), strict=True))
     return tuple(
         state
         if n not in again
-        else _read_by_both(state, again[n].scores, wanted[n][1], share)
+        else _read_by_both(state, again[n].scores, wanted[n][1], share, concepts(state.question))
         if state.is_open
         else _chosen_by_both(state, again[n], share)
         for n, state in enumerate(states)
@@ -342,15 +350,17 @@ def _apart(spans: Iterable[tuple[int, int]], length: int) -> list[tuple[int, int
     return sorted(found)
 
 
-def _read_by_both(state: QAState, english: HeadScores, subgraph: Subgraph, share: float) -> QAState:
+def _read_by_both(
+    state: QAState, english: HeadScores, subgraph: Subgraph, share: float, of_concepts: float
+) -> QAState:
     """A state with the weighted geometric means of both readers' probabilities of concepts and answer types.
     `subgraph`, that of the gloss, replaces the state's own if only it has the best concept."""
     own = state.scores
     first, second = ({c.concept: c for c in scores.concepts} for scores in (own, english))
     labels = dict(zip(subgraph.nodes, subgraph.labels, strict=True))
     scores = {
-        name: max(first[name].score if name in first else 0.0, _LEAST) ** (1 - share)
-        * max(second[name].score if name in second else 0.0, _LEAST) ** share
+        name: max(first[name].score if name in first else 0.0, _LEAST) ** (1 - of_concepts)
+        * max(second[name].score if name in second else 0.0, _LEAST) ** of_concepts
         - _LEAST  # so that the many concepts improbable for both readers get no probability
         for name in first | second
     }

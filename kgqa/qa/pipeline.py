@@ -27,9 +27,9 @@ def default_pipeline(
     reading = partial(read, reader=reader, graph_free=graph_free, similarity=retriever.similarity)
     deciding = partial(decide, decision=decision, closed_world=retriever.graph.closed_world)
     stating = partial(verify, decision=decision, graph=retriever.graph)
-    share = decision.gloss if english else 0.0
+    weighted = partial(gloss, share=decision.gloss if english else 0.0, everyday=decision.everyday_gloss)
     both = partial(read, reader=english or reader)
-    glosses = partial(gloss, reading=both, graph=retriever.graph, language=retriever.language_of, share=share)
+    glosses = partial(weighted, reading=both, graph=retriever.graph, language=retriever.language_of)
 
     def alone(states: QAStates) -> QAStates:
         return reading(found(states))

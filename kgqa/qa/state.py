@@ -74,6 +74,9 @@ class QAState:
     """The question in English words with its subgraph, and this with labels and mentions of its language, for the gloss
     step."""
     computed: ComputedAnswer | None = None
+    doubt: float = 0.0
+    """Probability that the reader's answer is wrong by the quantities of the passage: that it has to be computed, or
+    is a quantity of something else."""
     candidates: tuple[Candidate, ...] = ()
     """Candidates of all sources, best first."""
     best: Candidate = Candidate("", Source.NONE, 0.0)

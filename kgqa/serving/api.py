@@ -274,11 +274,7 @@ class Service:
         self.seconds.labels(path).observe(seconds)
 
     def answerer(self, asked: QuestionBody) -> Answerer:
-        """The answerer for the reader and graph of a request.
-
-        Raises:
-            InputError: that reader or graph is not served.
-        """
+        """The answerer for the reader and graph of a request. Raises InputError if one of them is not served."""
         if not self.answerers:
             why = "cannot be loaded" if self.failure else "is being loaded"
             detail = f"the reader {why}; retry in {_LOADING_S} s"
@@ -292,21 +288,16 @@ class Service:
         return found
 
     async def answer(self, asked: QuestionBody, request: Request) -> Answer:
-        """Answer a question, batched with those of other callers.
-
-        Raises:
-            Busy: it would not be answered in time.
-            InputError: as `answerer`, or as `Answerer.answer`.
+        """Answer a question, batched with those of other callers. Raises Busy if it would not be answered in time,
+        InputError as `answerer` and `Answerer.answer` do.
         """
         return await self._wait(self._taken(asked, self.limits.within_s), request)
 
     async def answers(
         self, many: Sequence[QuestionBody], request: Request
     ) -> list[Answer | InputError | Cancelled]:
-        """Answer several questions, interleaved with those of other callers: an answer or an error for each.
-
-        Raises:
-            Busy: one of them would not be answered in time.
+        """Answer several questions, interleaved with those of other callers: an answer or an error for each. Raises
+        Busy if one of them would not be answered in time.
         """
         taken: list[Future[Answer]] = []
         found: list[Answer | InputError | Cancelled] = []
@@ -335,11 +326,7 @@ class Service:
             return future
 
     async def apart(self, asked: QuestionBody, request: Request, work: Callable[[Question], T]) -> T:
-        """Run work that takes longer than an answer, unbatched.
-
-        Raises:
-            Busy: it would not be finished in time.
-        """
+        """Run work that takes longer than an answer, unbatched. Raises Busy if it would not be finished in time."""
         timeout_s, within_s = self.limits.timeout_s, self.limits.within_s
         questions = [asked.as_question()]
         (future,) = self.batcher.ask(lambda some: [*map(work, some)], questions, timeout_s, within_s, APART)
@@ -367,14 +354,11 @@ def create_service(
     eager: bool = False,
     failed: Callable[[], None] = lambda: None,
 ) -> FastAPI:
-    """The service as an ASGI application; `state.service.failure` is the error if it could not load.
+    """The service as an ASGI application; `state.service.failure` is the error if it could not load, and `failed` is
+    then called.
 
-    Args:
-        load: opens readers and graphs; called once, in the background, when the service starts.
-        limits: limits of callers, sizes and times.
-        eager: accept no request before the reader is loaded; for processes that share a port, since a caller cannot
-            choose one that is ready.
-        failed: called if it could not load.
+    `load` opens readers and graphs, once and in the background, when the service starts. `eager` accepts no request
+    before that: for processes that share a port, since a caller cannot choose one that is ready.
     """
     service = Service(load, limits, failed)
 

@@ -71,13 +71,10 @@ class _Waiting:
 
 
 class Batcher:
-    """Accepts questions from any thread; one thread answers them in batches.
+    """Accepts questions from any thread; one thread answers them in batches of at most `most`.
 
-    Args:
-        most: maximum number of questions of a batch.
-        wait_s: how long an idle batcher waits for more questions after the first.
-        most_waiting: maximum number of waiting questions; beyond it, `ask` raises `Busy`.
-        observe: called with the size of each batch.
+    An idle batcher waits `wait_s` for more questions after the first; `ask` raises `Busy` if more than `most_waiting`
+    would wait. `observe` is called with the size of each batch.
     """
 
     def __init__(
@@ -105,14 +102,9 @@ class Batcher:
     ) -> list[Future[Any]]:
         """A future for each question. If all futures of a batch are cancelled, it is not run, or is stopped.
 
-        Args:
-            work: for the `kind` `ANSWER` run on a batch of questions, else on each alone.
-            timeout_s: time after which a question is given up.
-            within_s: time within which work on it must begin.
-
-        Raises:
-            Busy: too many questions wait, or it would not begin or end in time, or the batcher was closed.
-            InputError: it would take longer than `timeout_s` even alone.
+        For the `kind` `ANSWER`, `work` is run on a batch of questions, else on each alone. It must begin `within_s`,
+        and a question is given up after `timeout_s`. Raises Busy if too many questions wait, one would not begin or end
+        in time, or the batcher was closed; InputError if one would take longer than `timeout_s` even alone.
         """
         now = time.monotonic()
         due, end = now + within_s, now + timeout_s

@@ -174,12 +174,11 @@ class Rates:
 
 
 class RequestGuard:
-    """ASGI middleware around the service.
+    """ASGI middleware around the service, with its `limits` of callers and bodies; a caller is identified by its key,
+    else its address.
 
-    Args:
-        limits: of callers and bodies; a caller is identified by its key, else its address.
-        wait_s: returns the seconds after which to retry if a question would wait too long, else 0.
-        observe: called with path, status and seconds of each request.
+    `wait_s` returns the seconds after which to retry if a question would wait too long, else 0. `observe` is called
+    with path, status and seconds of each request.
     """
 
     def __init__(
@@ -370,12 +369,8 @@ class Connection:
 class Listener(socket.socket):
     """A listening socket that keeps track of its connections, for a server on an asyncio event loop.
 
-    Args:
-        listening: the socket to take over.
-        most: maximum number of connections; a further one replaces, among those of the address with the most, the
-            one that has kept the service waiting for the longest.
-        idle_s: as `IDLE_S`.
-        write_s: as `WRITE_S`.
+    Of more than `most` connections, the one that has kept the service waiting for the longest is replaced, among those
+    of the address with the most. `idle_s` and `write_s` are as `IDLE_S` and `WRITE_S`.
     """
 
     def __init__(

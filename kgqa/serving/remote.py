@@ -96,10 +96,8 @@ class Client:
         return self._asking(path, None)
 
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """The JSON response of a POST request.
-
-        Raises:
-            InputError: the service does not respond, rejects the body (with its message), or returns no JSON.
+        """The JSON response of a POST request. Raises InputError if the service does not respond, rejects the body
+        (with its message), or returns no JSON.
         """
         return self._asking(f"{path}?full=true" if self.full else path, json.dumps(body).encode())
 
@@ -127,9 +125,7 @@ def _detail(error: urllib.error.HTTPError) -> str:
 
 class ServedAnswerer:
     """An answerer that uses a service, over a graph that is also open locally: to show its facts, and to link edits.
-
-    Raises:
-        InputError: the service does not respond, or does not serve a graph of that name.
+    Raises InputError if the service does not respond, or does not serve a graph of that name.
     """
 
     def __init__(self, url: str, graph: KnowledgeGraph, key: str = "") -> None:
@@ -160,10 +156,8 @@ class ServedAnswerer:
     def answer(
         self, question: Question | str, *, passage: Passage | str | None = None, choices: Iterable[str] = ()
     ) -> Answer:
-        """The answer to one question, with evidence ranked without leave-one-out attribution.
-
-        Raises:
-            InputError: the question is rejected, or the service does not respond.
+        """The answer to one question, with evidence ranked without leave-one-out attribution. Raises InputError if the
+        question is rejected, or the service does not respond.
         """
         question = asked(question, passage, choices)
         check_question(question)
@@ -172,10 +166,8 @@ class ServedAnswerer:
     def answer_many(
         self, questions: Sequence[Question], watch: Callable[[str], object] | None = None
     ) -> list[Answer]:
-        """The answers to several questions, in order; `watch` is called with the step "read".
-
-        Raises:
-            InputError: one of them is rejected.
+        """The answers to several questions, in order; `watch` is called with the step "read". Raises InputError if one
+        of them is rejected.
         """
         for question in questions:
             check_question(question)
@@ -188,18 +180,12 @@ class ServedAnswerer:
         return [self._read(question, body) for question, body in zip(questions, found, strict=True)]
 
     def explained(self, answer: Answer) -> Answer:
-        """The answer with evidence ranked by attribution.
-
-        Raises:
-            InputError: the service does not answer.
-        """
+        """The answer with evidence ranked by attribution. Raises InputError if the service does not answer."""
         return self._read(answer.question, self.client.explain(*_asked(answer.question)))
 
     def attributions(self, answer: Answer) -> list[FactAttribution]:
-        """Leave-one-out attribution of each fact near the answer, largest first.
-
-        Raises:
-            InputError: the service does not answer.
+        """Leave-one-out attribution of each fact near the answer, largest first. Raises InputError if the service does
+        not answer.
         """
         found = self.client.explain(*_asked(answer.question))
         triples = answer.evidence.subgraph.triples
@@ -210,10 +196,8 @@ class ServedAnswerer:
         ]
 
     def ask_again(self, question: Question, edits: Sequence[Edit]) -> Answer:
-        """The answer over the edited graph; of two edits of the same fact, the later one counts.
-
-        Raises:
-            InputError: an edit is rejected, or the service does not respond.
+        """The answer over the edited graph; of two edits of the same fact, the later one counts. Raises InputError if
+        an edit is rejected, or the service does not respond.
         """
 
         def stated(fact: LabelledFact) -> dict[str, str]:
@@ -243,13 +227,8 @@ def _asked(question: Question) -> tuple[str, str, Sequence[str]]:
 def answer_of(question: Question, body: Mapping[str, Any], relations: Mapping[str, Relation]) -> Answer:
     """Parse an answer written by `answer_json`; its subgraph has the nodes and edges in it, or only the paths.
 
-    Args:
-        question: the question of the answer.
-        body: the JSON response.
-        relations: relations of the graph by name, for their words.
-
-    Raises:
-        LookupError, TypeError, ValueError: the response has another format.
+    `relations` are those of the graph by name, for their words. Raises LookupError, TypeError or ValueError if the
+    response has another format.
     """
     evidence = body["evidence"]
     graph, edges = _subgraph(body, relations)

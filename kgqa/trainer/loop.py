@@ -227,12 +227,9 @@ def train(
 ) -> TrainResult:
     """Train an objective until the budget of `settings` is spent; checkpoints, log and `export/` go to `folder`.
 
-    Every step is a function of (weights, seed, step): an interrupted run resumes from its latest checkpoint
-    with the same order of batches and the same masks, bit-identical on a CPU. SIGTERM and SIGINT save a
-    checkpoint before the run ends.
-
-    Raises:
-        InputError: no budget, patience without an evaluation, or a loss that is not finite.
+    Every step is a function of (weights, seed, step): an interrupted run resumes from its latest checkpoint with the
+    same order of batches and the same masks, bit-identical on a CPU. SIGTERM and SIGINT save a checkpoint before the
+    run ends. Raises InputError for no budget, patience without an evaluation, or a loss that is not finite.
     """
     if settings.patience and evaluate is None:
         raise InputError("trainer.patience: there is no evaluation; set held_out, development or task.dev")

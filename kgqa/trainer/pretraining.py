@@ -204,10 +204,8 @@ class ObjectiveRow:
 
 
 def find_objective(name: str) -> ObjectiveRow:
-    """The objective of that name. A class is built over a language model, an `MLM` with the recipe's masking.
-
-    Raises:
-        InputError: there is none.
+    """The objective of that name. A class is built over a language model, an `MLM` with the recipe's masking. Raises
+    InputError if there is none.
     """
     found = named("objective", name, OBJECTIVES, ENTRY_POINTS, LanguageModelling)
     if isinstance(found, ObjectiveRow):

@@ -89,9 +89,7 @@ class TrainerSettings(Settings):
 
 def recipe_values(path: Path) -> dict[str, Any]:
     """The values of a TOML file. A key `base` names a recipe beside it, whose values hold where the file has none.
-
-    Raises:
-        InputError: no such file, or not TOML.
+    Raises InputError if there is no such file, or it is not TOML.
     """
     try:
         values = tomllib.loads(Path(path).read_text(encoding="utf-8"))
@@ -112,10 +110,8 @@ def _changed(values: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
 
 
 def load_recipe(path: Path, overrides: Sequence[str], model: type[RecipeModel]) -> RecipeModel:
-    """A recipe from a TOML file, changed by `table.key=value` overrides (values in TOML, bare words allowed).
-
-    Raises:
-        InputError: no such file, not TOML, an unknown key (the nearest is named), or a value out of range.
+    """A recipe from a TOML file, changed by `table.key=value` overrides (values in TOML, bare words allowed). Raises
+    InputError for no such file, no TOML, an unknown key (the nearest is named), or a value out of range.
     """
     values = recipe_values(path)
     return checked_recipe(values, overrides, model, str(path), Path(path).absolute().parent)

@@ -2,9 +2,9 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
+from support.web import Quiet, running
 
 import apps.guard
 from apps.guard import check_request, checked_url, sparql_allowed
@@ -72,28 +72,18 @@ def inner(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, list[str]]]:
     """A server inside this network, which sends whoever asks for /sparql on to /secret, and what it was asked for."""
     asked: list[str] = []
 
-    class Sly(BaseHTTPRequestHandler):
+    class Sly(Quiet):
         def do_POST(self) -> None:
             asked.append(self.path)
-            self.send_response(302)
-            self.send_header("Location", "/secret")
-            self.end_headers()
+            self.reply(302, Location="/secret")
 
         def do_GET(self) -> None:
             asked.append(self.path)
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(b'{"boolean": true}')
-
-        def log_message(self, *_: object) -> None:
-            pass
+            self.reply(200, b'{"boolean": true}')
 
     monkeypatch.delenv("KGQA_ALLOW_PRIVATE", raising=False)
-    server = HTTPServer(("127.0.0.1", 0), Sly)
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    yield f"127.0.0.1:{server.server_port}", asked
-    server.shutdown()
-    server.server_close()
+    with running(Sly) as url:
+        yield url.removeprefix("http://"), asked
 
 
 def test_an_endpoint_cannot_send_a_question_on_to_an_inner_address(

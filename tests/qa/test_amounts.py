@@ -32,6 +32,7 @@ from kgqa.qa.amounts import (
     Operation,
     Sum,
     _is_sensible,
+    answers_other,
     compute_amounts,
     expressions,
     formula,
@@ -42,6 +43,7 @@ from kgqa.qa.amounts import (
     sum_of,
 )
 from kgqa.qa.answerer import Answerer
+from kgqa.qa.decide import DecisionConfig, decide
 from kgqa.qa.render import answer_json, source_words
 from kgqa.qa.state import HeadScores, QAState
 from kgqa.types import Candidate, InputError, Passage, Question, Source, Span
@@ -416,6 +418,10 @@ def test_a_total_of_which_only_rates_are_told_is_computed(computing: Answerer) -
         ("How many years was it open?", "The shop opened in 1998 and closed in 2011.", True),
         ("How many minutes was it open?", "The shop opened in 1998 and closed in 2011.", False),
         ("How long did the ride take?", "Ann left at 6:50. Ben left at 8:15.", False),
+        ("How long did it stand?", "The castle was built in 1200. It burned down in 1450.", True),
+        ("How long was the strike?", "The strike began on 3 May and ended on 10 May.", True),
+        ("How old was Otto when he died?", "Otto was born in 1901 and died in 1980.", True),
+        ("How old was Otto when he died?", "Otto was born in 1901 and married in 1925.", False),
         ("How long is the bridge?", "The old one, 80 metres long, stood from 1902 to 1989.", False),
         ("How long ago was it?", "The shop opened in 1998 and closed in 2011.", False),
         ("When did she arrive?", "Ann left at 6:50 and got to the mill at 8:15.", False),
@@ -425,4 +431,82 @@ def test_two_times_tell_a_duration(question: str, passage: str, only_times: bool
     roles = roles_of(question, find_quantities(question), passage, find_quantities(passage))
     assert roles.only_times is only_times
     each = Sum([], 0, (), (), (), roles)
-    assert (each.chance(0.03) > 0.6) is only_times and each.chance(1e-4) < 0.01 and each.chance(0.97) == 0.97
+    surely = 0.9 if roles.begin_and_end else 0.01
+    assert (
+        (each.chance(0.03) > 0.6) is only_times and each.chance(1e-4) <= surely and each.chance(0.97) == 0.97
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "passage", "surely"),
+    [
+        ("How long did the war last?", "The war began in 1914 and ended in 1918.", True),
+        ("How long was the airport closed?", "Fog kept the airport closed from 4:30 to 9:15.", True),
+        ("How long is the journey?", "The train leaves Oslo at 8:15 and gets to Lund at 11:20.", True),
+        ("How long did the cat sleep?", "The shop opened in 1998 and closed in 2011.", False),
+        ("How long did the shop stay?", "The shop opened in 1998 and Tom was born in 2011.", False),
+    ],
+)
+def test_what_began_and_ended_has_a_duration(question: str, passage: str, surely: bool) -> None:
+    roles = roles_of(question, [], passage, find_quantities(passage))
+    assert (Sum([], 0, (), (), (), roles).chance(0.001) == 0.9) is surely
+
+
+@pytest.mark.parametrize(
+    ("question", "passage", "stated"),
+    [
+        ("How much do tickets cost?", "Tickets cost 8 euros each. Four friends went in.", True),
+        ("How much does a ticket cost?", "Tickets cost 8 euros each. Four friends went in.", True),
+        ("How much do the tickets cost?", "Tickets cost 8 euros each. Four friends went in.", False),
+        ("How many apples did Ann buy?", "Ann bought 4 apples and 6 pears.", True),
+        ("How many fruits did Ann buy?", "Ann bought 4 apples and 6 pears.", False),
+        ("How many apples did Ann buy?", "Ann bought 4 apples on Monday and 6 on Friday.", False),
+        ("How many apples has Ann now?", "Ann has 4 apples and 6 pears.", False),
+        (
+            "How many apples did Ann buy?",
+            "Ann bought 4 apples, and her son ate 3 pears. Ben bought two more apples.",
+            False,
+        ),
+    ],
+)
+def test_what_is_stated_in_the_question_s_words_is_not_computed(
+    question: str, passage: str, stated: bool
+) -> None:
+    roles = roles_of(question, [], passage, find_quantities(passage))
+    assert roles.is_stated is stated
+    assert (Sum([], 0, (), (), (), roles).chance(0.9) < 0.2) is stated
+
+
+def test_what_each_has_is_multiplied_with_how_many_there_are() -> None:
+    boxes = "Each box holds 6 eggs. Ann has 4 boxes."
+    for question in ("How many eggs does Ann have?", "How many eggs altogether?"):
+        roles = roles_of(question, [], boxes, find_quantities(boxes))
+        assert roles.only_rates and roles.last == {"*"}
+    passage = "Each box holds 6 eggs. Ann has 4 hens."
+    assert not roles_of("How many eggs does Ann have?", [], passage, find_quantities(passage)).only_rates
+
+
+def test_a_quantity_of_something_else_is_doubted(computing: Answerer) -> None:
+    boxes, otto = "Each box holds 6 eggs. Ann has 4 boxes.", "Otto was born in 1901 and died in 1980."
+    asked = [
+        ("How many eggs does Ann have?", boxes, "4", True),
+        ("How many eggs are in a box?", boxes, "6", False),
+        ("How many things does Ann have?", boxes, "4", False),
+        ("How old was Otto?", otto, "1980", True),
+        ("When did Otto die?", otto, "1980", False),
+    ]
+    for question, passage, part, is_other in asked:
+        each = sum_of(Question(question, passage=Passage(passage)), computing.reader)
+        assert each is not None and answers_other(read_as(question, passage, part), each) is is_other
+
+
+def test_what_had_to_be_computed_is_told_with_less_confidence(computing: Answerer) -> None:
+    reader = computing.reader
+    assert reader.amounts is not None
+    with torch.no_grad():
+        reader.amounts.answer_type[-1].bias.zero_()
+    reader.card["amounts"] = {"layer": 1, "threshold": 0.6}
+    (state,) = compute_amounts((read_as(QUESTION, PASSAGE, "4 euros"),), reader)
+    assert state.computed is None and state.doubt == pytest.approx(0.5)
+    (decided,) = decide((state,), DecisionConfig())
+    assert decided.confidence == pytest.approx(0.5)

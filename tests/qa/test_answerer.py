@@ -328,6 +328,13 @@ def test_concepts_in_another_language_are_ranked_by_their_english_gloss_too(by_l
     assert glossed("")[0] is states[0], "English"
     assert own.retriever.find_in_english(Question("Что делают лейкой?")) is None, "no table of words"
     (by_gloss,) = gloss(states, reading, graph, lambda _: "de", share=1.0)
+    german, korean = (
+        gloss(states, reading, graph, lambda _, code=code: code, share=0.4, everyday=1.0)[0].scores
+        for code in ("de", "ko")
+    )
+    assert german.concepts[0].concept == by_gloss.scores.concepts[0].concept
+    assert german.concepts != korean.concepts, "the weight where there is a dictionary of everyday words"
+    assert torch.allclose(german.answer_type, korean.answer_type), "concepts alone have it"
     own, other = (state.scores.answer_type.log_softmax(-1) for state in (before, by_gloss))
     sources = slice(FIRST_YES_NO_CLASS)  # neither yes nor no answers "wozu"
     types = after.scores.answer_type
@@ -369,11 +376,11 @@ def test_a_concept_that_only_the_gloss_finds_is_told_with_its_facts_and_own_labe
         for scores in ({"spade": 0.1}, {"trowel": 0.9, "spade": 0.1})
     )
     state = QAState(Question("Womit grabe ich?"), (native,), first)
-    both = _read_by_both(state, second, found, share=0.5)
+    both = _read_by_both(state, second, found, share=0.5, of_concepts=0.5)
     assert [c.concept for c in both.scores.concepts] == ["x:spade", "x:trowel"] and both.subgraphs == (
         native,
     )
-    mostly = _read_by_both(state, second, found, share=0.9)
+    mostly = _read_by_both(state, second, found, share=0.9, of_concepts=0.9)
     assert mostly.scores.concepts[0].text == "Kelle" and mostly.subgraphs == (found,)
 
 

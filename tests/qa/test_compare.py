@@ -128,3 +128,17 @@ def test_a_question_of_one_scale_has_its_end() -> None:
     assert less is not None
     assert (cheaper.scale.name, cheaper.sign) == (less.scale.name, less.sign) == ("price", -1)
     assert comparison_of("Is Ada older and taller than Rik?") is None
+
+
+def test_no_extreme_is_named_beside_an_order_in_other_words() -> None:
+    passage = "Tom was faster than Ben, but Rik was the best of all."
+    assert compared("Who was the fastest?", passage) is None
+    assert compared("Who was faster, Tom or Ben?", passage) == ("Tom", Span(0, 23), "")
+
+
+def test_no_pronoun_is_the_extreme() -> None:
+    passage = "Ada left at ten past eight. Rik left at nine. It was ten past seven when they woke."
+    pronoun = Candidate("It", Source.PASSAGE, 0.9, Span(46, 48))
+    for spans in ((), (pronoun,)):
+        found = compared("Who set off earliest?", passage, spans)
+        assert found is None or found.text != "It"

@@ -6,11 +6,10 @@ import json
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from threading import Thread
 
 import pytest
+from support.web import Quiet, running
 
 from kgqa.cli.ask import ask_server
 from kgqa.graph.storage.store import GraphStore
@@ -112,7 +111,7 @@ def test_a_service_stands_in_for_a_reader(
 def server():
     """Repeats what it is sent; refuses the question "bad"."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Quiet):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             bad = body.get("question") == "bad"
@@ -122,16 +121,10 @@ def server():
                 else {"path": self.path, "answers": [], **body}
             )
             sent["key"] = self.headers.get("Authorization", "")
-            self.send_response(422 if bad else 200)
-            self.end_headers()
-            self.wfile.write(json.dumps(sent).encode())
+            self.reply(422 if bad else 200, json.dumps(sent).encode())
 
-        def log_message(self, *args: object) -> None: ...
-
-    running = HTTPServer(("127.0.0.1", 0), Handler)
-    Thread(target=running.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{running.server_port}"
-    running.shutdown()
+    with running(Handler) as url:
+        yield url
 
 
 def test_every_method_asks_its_path(server: str) -> None:

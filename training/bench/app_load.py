@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import argparse
 import re
-import socket
 import statistics
-import subprocess
-import sys
 import time
-import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import urlencode
 
 import psutil
+from screenshots import served
+from serving import cpu_s
 
 SENTENCES = (
     "I want to plant flowers, so I dug the ground. {name}",
@@ -68,36 +66,14 @@ def visit(port: int, number: int, words: int = 0) -> tuple[float, str]:
     return spent, answer.group(1)
 
 
-def cpu_s(process: psutil.Process) -> float:
-    """Processor seconds that a process has used."""
-    times = process.cpu_times()
-    return float(times.user + times.system)
-
-
-def serve() -> tuple[subprocess.Popen[bytes], int]:
-    """The app on a free port, loaded."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    server = subprocess.Popen([sys.executable, "-m", "apps.serve", "--port", str(port), "--headless"])
-    for _ in range(600):
-        try:
-            urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=1)
-            return server, port
-        except OSError:
-            time.sleep(0.2)
-    raise SystemExit("the app did not start")
-
-
 def main() -> None:
     """Print times, mix-ups (an error ends the run) and the server's memory."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--visitors", type=int, default=20)
     parser.add_argument("--questions", type=int, default=1000)
     given = parser.parse_args()
-    server, port = serve()
-    try:
-        memory = psutil.Process(server.pid)
+    with served() as address:
+        port, memory = int(address.rpartition(":")[2]), psutil.Process().children()[0]
         print(f"load average {psutil.getloadavg()[0]:.1f}, {psutil.cpu_count()} cores")
         first, answer = visit(port, 0)
         print(f"first page with its answer: {first:.2f} s ({answer})")
@@ -107,7 +83,7 @@ def main() -> None:
                 f"alone, {words or 13} words: median {statistics.median(alone):.2f} s, most {max(alone):.2f} s"
             )
         print(f"memory {memory.memory_info().rss / 1e6:.0f} MB")
-        before = cpu_s(memory)
+        before = cpu_s(memory.pid)
         answers: dict[int, set[str]] = {0: set(), 1: set()}
         done, begin = 0, time.perf_counter()
         with ThreadPoolExecutor(given.visitors) as visitors:
@@ -124,12 +100,9 @@ def main() -> None:
                     f"memory {memory.memory_info().rss / 1e6:.0f} MB",
                     flush=True,
                 )
-        spent = (cpu_s(memory) - before) / max(given.questions, 1)
+        spent = (cpu_s(memory.pid) - before) / max(given.questions, 1)
         print(f"{spent:.2f} CPU seconds of the server a question (a new session, a page, an answer)")
         print(f"no error, no mix-up; answers: flowers {sorted(answers[0])}, house {sorted(answers[1])}")
-    finally:
-        server.terminate()
-        server.wait(60)
 
 
 if __name__ == "__main__":

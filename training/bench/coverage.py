@@ -55,12 +55,7 @@ def words_found(graph: KnowledgeGraph, linker: Linker, texts: list[str]) -> list
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "files",
-        nargs="*",
-        default=[str(DEV)],
-        help="Questions.",
-    )
+    parser.add_argument("files", nargs="*", default=[str(DEV)], help="Questions.")
     parser.add_argument("--graph", default="everyday", help="Graph: a shipped name, folder or file.")
     parser.add_argument("--missing", action="store_true", help="Print each question whose answer is missed.")
     asked = parser.parse_args()

@@ -43,11 +43,7 @@ def recall(retriever: Retriever, examples: Sequence[Example]) -> dict[str, float
 
 
 def main() -> None:
-    """Print a table, or JSON.
-
-    Raises:
-        InputError: the graph is on the network, or there is no such encoder.
-    """
+    """Print a table, or JSON. Raises InputError if the graph is on the network, or there is no such encoder."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -10,18 +10,18 @@ retrieved. Each question is new to the graph; what was looked up for one is kept
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import time
 from pathlib import Path
 
+from kgqa.data.datasets.json_lines import read_examples
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.load import open_graph
 from kgqa.graph.retrieval.subgraph import node_budget, retrieve_subgraphs
 from kgqa.graph.sparql import SparqlGraph
 from kgqa.graph.storage.store import GraphStore
 from kgqa.settings import GRAPHS
-from kgqa.types import KnowledgeGraph, Passage, Question
+from kgqa.types import KnowledgeGraph, Question
 from training.experiments.sparql_server import serve
 
 DEV = Path(__file__).parents[1] / "data" / "everyday" / "development" / "everyday_dev.jsonl"
@@ -29,13 +29,8 @@ DEV = Path(__file__).parents[1] / "data" / "everyday" / "development" / "everyda
 
 def asked(number: int) -> list[Question]:
     """Some development questions."""
-    rows = list(map(json.loads, DEV.read_text(encoding="utf-8").splitlines()))
-    some = rows[:: max(1, len(rows) // number)][:number]
-    passages = [Passage(row["passage"]) if row.get("passage") else None for row in some]
-    return [
-        Question(row["question"], tuple(row.get("choices") or ()), passage)
-        for row, passage in zip(some, passages, strict=True)
-    ]
+    examples = list(read_examples(DEV))
+    return [example.question for example in examples[:: max(1, len(examples) // number)][:number]]
 
 
 def timed(graph: KnowledgeGraph, questions: list[Question]) -> tuple[list[float], list[int], list[int]]:

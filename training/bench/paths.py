@@ -55,24 +55,12 @@ def main() -> None:
         slow.append(time.process_time() - begin)
     mine = np.array(spent) * 1e3
     theirs = np.array(slow) * 1e3
-    for by, times in (("kgqa", mine), ("networkx", theirs)):
-        p50, p99 = np.percentile(times, [50, 99]).round(2).tolist()
-        print(json.dumps({"by": by, "p50": p50, "p99": p99}))
-    same = np.array(spent[: len(slow)]) * 1e3
-    rows = [
-        [
-            "kgqa find_paths",
-            str(len(pairs)),
-            *(f"{v:.1f}" for v in np.percentile(mine, [50, 99])),
-            f"{mine.mean():.1f}",
-        ],
-        [
-            f"networkx all_simple_paths ({capped} cut off)",
-            str(len(slow)),
-            *(f"{v:.1f}" for v in np.percentile(theirs, [50, 99])),
-            f"{theirs.mean():.1f}",
-        ],
-    ]
+    same, rows = mine[: len(slow)], []
+    searches = ("kgqa find_paths", f"networkx all_simple_paths ({capped} cut off)")
+    for by, search, times in zip(("kgqa", "networkx"), searches, (mine, theirs), strict=True):
+        p50, p99 = np.percentile(times, [50, 99])
+        print(json.dumps({"by": by, "p50": round(p50, 2), "p99": round(p99, 2)}))
+        rows.append([search, str(len(times)), *(f"{v:.1f}" for v in (p50, p99, times.mean()))])
     share = np.mean([n > 0 for n in found])
     table(
         f"Paths: best five of at most three facts, {graph.edge_count:,} facts, a path in {share:.0%}",

@@ -20,6 +20,7 @@ import torch
 from numpy.typing import NDArray
 
 from kgqa.data.datasets.load import load_dataset
+from kgqa.evaluation import minimise
 from kgqa.graph.linking.fuzzy import fuzzy_linker
 from kgqa.graph.load import open_graph
 from kgqa.graph.retrieval import ranking, subgraph
@@ -106,18 +107,15 @@ def fit(parts: Sequence[tuple[float, Sequence[Case]]], used: Sequence[str]) -> d
         for case in cases
     ]
     count = sum(len(cases) for _, cases in parts)
-    optimizer = torch.optim.LBFGS([weights], max_iter=100, line_search_fn="strong_wolfe")
 
     def loss() -> torch.Tensor:
-        optimizer.zero_grad()
         value = DECAY * weights.square().sum() / count
         for share, info, right in rows:
             logits = info @ weights
             value = value + share * (logits.logsumexp(0) - logits[right].logsumexp(0))
-        value.backward()
         return value
 
-    optimizer.step(loss)  # type: ignore[no-untyped-call]
+    minimise(loss, [weights])
     return {name: round(float(w), 2) for name, w in zip(used, weights.detach(), strict=True)}
 
 

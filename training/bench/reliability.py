@@ -155,6 +155,15 @@ class SyntheticGraph:
         import_graph([self.graph], self.store)
         self.answerer = Answerer.load(str(self.reader), str(self.store), device="cpu")
 
+    def prediction(self, count: int) -> Callable[..., object]:
+        """Answers so many questions into a file, which is its argument."""
+        from kgqa.cli.predict import PredictionRun, predict_file
+
+        source = self.folder / f"{count}_questions.jsonl"
+        rows = ({"id": str(n), "question": f"Who works in ward {n}?"} for n in range(count))
+        source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        return partial(predict_file, source, run=PredictionRun(str(self.store), str(self.reader), 4, "cpu"))
+
     def tries(self) -> dict[str, Try]:
         """What is broken, by name."""
         graphs: dict[str, Try] = {f"graph {form}": self._graph(form) for form in self.graphs}
@@ -239,20 +248,30 @@ def _late(seconds: float) -> Callable[[], bool]:
     return lambda: time.process_time() > cancel_when
 
 
-def in_child(work: Callable[[int], None]) -> tuple[int, str]:
-    """Run `work(pipe)` in a child; its wait status and what it wrote into the pipe."""
-    read, write = os.pipe()
+def fork(work: Callable[[], object]) -> int:
+    """Start `work` in a child that prints nothing; its process id."""
     sys.stdout.flush()
     child = os.fork()
     if not child:
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.alarm(CHILD_S)
-        os.close(read)
         quiet = os.open(os.devnull, os.O_WRONLY)
         os.dup2(quiet, 1), os.dup2(quiet, 2)
         with suppress(BaseException):
-            work(write)
+            work()
         os._exit(0)
+    return child
+
+
+def in_child(work: Callable[[int], None]) -> tuple[int, str]:
+    """Run `work(pipe)` in a child; its wait status and what it wrote into the pipe."""
+    read, write = os.pipe()
+
+    def limited() -> None:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(CHILD_S)
+        os.close(read)
+        work(write)
+
+    child = fork(limited)
     os.close(write)
     with os.fdopen(read, "rb") as info:
         content = info.read().decode("utf-8", "replace")

@@ -101,15 +101,8 @@ def probe_encoder(
         print(json.dumps({"by": called, "seeds": seeds, **probe_module.figures_of(figures)}))
     else:
         made_with = probe_module.settings_words(limit, tokens, seeds, kept, sift)
-        print(
-            "\n".join(
-                [
-                    probe_module.HEAD,
-                    probe_module.RULE,
-                    probe_module.table_row(called, figures, made_with),
-                ]
-            )
-        )
+        row = probe_module.table_row(called, figures, made_with)
+        print(probe_module.HEAD, probe_module.RULE, row, sep="\n")
 
 
 def suite(

@@ -90,12 +90,9 @@ def compare(
 ) -> list[Outcome]:
     """Train every row with every seed and ask it every column; what `folder` holds is not done again.
 
-    All seeds of a row come before the next row. Returns what the folder holds afterwards, rows that were
-    trained by earlier calls included.
-
-    Raises:
-        InputError: `folder` was made by another recipe.
-        KeyboardInterrupt: a signal ended a training; the same call goes on from there.
+    All seeds of a row come before the next row. Returns what the folder holds afterwards, rows that were trained by
+    earlier calls included. Raises InputError if `folder` was made by another recipe, and KeyboardInterrupt if a signal
+    ended a training; the same call goes on from there.
     """
     columns = [with_expanded_names(column) for column in recipe.columns]
     claim(folder, recipe, **data_hashes([*map(with_expanded_names, recipe.data), *columns]))

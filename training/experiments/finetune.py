@@ -67,19 +67,13 @@ def finetune(
     max_tokens: int | None = None,
     sift: float = 0.0,
 ) -> dict[str, float]:
-    """Train a fresh head over an encoder as the task's recipe says, and measure it on development data.
+    """Train a fresh head over an encoder as the task's recipe says, and measure it on the first `limit` development
+    questions.
 
-    Checkpoints go to `folder` and are removed at the end: an interrupted fine-tune goes on. What was trained stays in
-    `folder/export`: a classifier for `kgqa predict`, or a reader for `kgqa ask`.
-
-    Args:
-        limit: measure on the first so many development questions.
-        max_tokens: end after so many tokens, with the rate at zero there.
-        sift: weight of virtual adversarial training; 0 is none.
-
-    Raises:
-        InputError: encoder or data are missing.
-        KeyboardInterrupt: a signal ended the training; it was saved.
+    After `max_tokens` it ends, with the rate at zero there. Checkpoints go to `folder` and are removed at the end: an
+    interrupted fine-tune goes on. What was trained stays in `folder/export`: a classifier for `kgqa predict`, or a
+    reader for `kgqa ask`. `sift` is the weight of virtual adversarial training. Raises InputError if encoder or data
+    are missing, and KeyboardInterrupt, after saving, if a signal ended the training.
     """
     recipe = FINETUNES[task]
     trainer: dict[str, Any] = {**RATES, "max_tokens": max_tokens, "seed": seed, "log_every_steps": 20}

@@ -236,10 +236,8 @@ _SPACED = re.compile(r" ([.,;:!?'’)])|([(‘]) | ([-–]) ")
 
 
 def _fairytale(number: int, row: Row, open_answer: bool = False) -> Example | None:
-    """FairytaleQA (Xu et al., 2022): the questions whose answer occurs verbatim in the story.
-
-    Args:
-        open_answer: take all questions; the answer, in free words, becomes the accepted concept.
+    """FairytaleQA (Xu et al., 2022): the questions whose answer occurs verbatim in the story; with `open_answer` all,
+    with the answer, in free words, as the accepted concept.
     """
     text = _SPACED.sub(lambda m: m[1] or m[2] or m[3], row["content"])
     answer = _SPACED.sub(lambda m: m[1] or m[2] or m[3], row["answer1"]).strip(" .")
@@ -254,11 +252,8 @@ def _fairytale(number: int, row: Row, open_answer: bool = False) -> Example | No
 
 
 def _labelled(number: int, row: Row, open_answer: bool = False, with_fact: bool = False) -> Example:
-    """CommonsenseQA (Talmor et al., 2019), OpenBookQA (Mihaylov et al., 2018), ARC (Clark et al., 2018).
-
-    Args:
-        open_answer: drop the choices; the right one's text becomes the accepted concept.
-        with_fact: OpenBookQA's fact becomes the passage.
+    """CommonsenseQA (Talmor et al., 2019), OpenBookQA (Mihaylov et al., 2018), ARC (Clark et al., 2018). `open_answer`
+    drops the choices: the right one is the accepted concept. `with_fact` makes OpenBookQA's fact the passage.
     """
     stem, options = row["question"]["stem"], row["question"]["choices"]
     texts = tuple(option["text"].strip() for option in options)
@@ -432,14 +427,11 @@ WORKBOOKS = (".xlsx", ".xls", ".ods")
 def load_dataset(spec: str, data: Path | None = None) -> Iterator[Example]:
     """The examples of a data set, read lazily.
 
-    Args:
-        spec: a name in `DATASETS`, or the path of your own file: JSON lines (see `read_examples`) or SQuAD's JSON,
-            which may be compressed with zstd, or a table (CSV, TSV, Parquet; see `table_examples`). A pattern
-            ("mine_*.jsonl") names all matching files.
-        data: folder of the published sets; by default the environment's KGQA_DATA, else ./data.
-
-    Raises:
-        InputError: the name is unknown, the file is missing, or a line cannot be used (file:line and remedy).
+    `spec` is a name in `DATASETS`, or the path of your own file: JSON lines (see `read_examples`) or SQuAD's JSON,
+    which may be compressed with zstd, or a table (CSV, TSV, Parquet; see `table_examples`). A pattern ("mine_*.jsonl")
+    names all matching files. Published sets are in the folder `data`, by default the environment's KGQA_DATA, else
+    ./data. Raises InputError if the name is unknown, the file is missing, or a line cannot be used (file:line and
+    remedy).
     """
     if spec in DATASETS:
         return DATASETS[spec](data or data_folder())
@@ -476,10 +468,7 @@ def table_examples(path: Path) -> Iterator[Example]:
 
     The columns are the fields of JSON lines: `question`, `passage`, `choices` and `answer` (several separated by |, or
     by ; if | separates the columns; "(none)" for an unanswerable question), `yes_no` (yes or no), `source`, `kind`,
-    `id`.
-
-    Raises:
-        InputError: naming file, line and remedy.
+    `id`. Raises InputError, which names file, line and remedy.
     """
     for row in read_table(str(path), path.read_bytes()):
         where, question = f"{path}:{row.number}", row.question

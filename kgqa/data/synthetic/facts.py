@@ -16,10 +16,7 @@ import numpy as np
 
 from kgqa.types import InputError, Ints, KnowledgeGraph
 from kgqa.verbalize.fact_sentences import relation_key
-from kgqa.verbalize.inflection import (
-    is_mass,
-    third,
-)
+from kgqa.verbalize.inflection import is_mass, third
 
 _TO_DEEDS = ("~UsedFor", "~CapableOf", "~CausesDesire", "~ReceivesAction", "~MotivatedByGoal", "~HasSubevent")
 _OF_EVENTS = ("HasInstrument", "HasSubevent", "MotivatedByGoal", "HasPrerequisite")

@@ -181,12 +181,10 @@ def iri(name: str) -> str | None:
 class Endpoint:
     """A SPARQL 1.1 endpoint at `url`. `requests` counts the requests made.
 
-    `headers` are sent with every request, but not to the target of a redirect. `graphs` are the named graphs
-    that make up the default graph of every query (SPARQL 1.1 Protocol, section 2.1.4). For an untrusted URL,
-    pass `check`, called before each request, also after redirects; the size limit of responses is then lower.
-
-    Raises:
-        InputError: the URL, or the name of a graph, is invalid.
+    `headers` are sent with every request, but not to the target of a redirect. `graphs` are the named graphs that make
+    up the default graph of every query (SPARQL 1.1 Protocol, section 2.1.4). For an untrusted URL, pass `check`, called
+    before each request, also after redirects; the size limit of responses is then lower. Raises InputError if the URL,
+    or the name of a graph, is invalid.
     """
 
     def __init__(
@@ -226,10 +224,8 @@ class Endpoint:
         return {**named, "headers": self.headers, "graphs": self.graphs}
 
     def select(self, query: str, needed: str = "") -> list[Binding]:
-        """Bindings of a SELECT query; `needed` lists the variables, separated by spaces, that each must have.
-
-        Raises:
-            InputError: as `ask`.
+        """Bindings of a SELECT query; `needed` lists the variables, separated by spaces, that each must have. Raises
+        InputError as `ask` does.
         """
         return self._asked(query, lambda answer: _bindings(answer, needed.split()))
 

@@ -79,12 +79,7 @@ def read_workbook(path: Path, tally: Tally, identifier: str = "") -> Iterator[Tr
 
 
 def read_things(
-    where: str,
-    kind: str,
-    header: Sequence[Any],
-    rows: Sequence[_Row],
-    tally: Tally,
-    identifier: str = "",
+    where: str, kind: str, header: Sequence[Any], rows: Sequence[_Row], tally: Tally, identifier: str = ""
 ) -> Iterator[Triple | Label]:
     """Facts of a table: its `header` and its rows with their line numbers.
 

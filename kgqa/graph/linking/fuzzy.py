@@ -49,12 +49,9 @@ def letter_vectors(texts: Sequence[str]) -> NDArray[np.float32]:
 class NearLabels:
     """The labels of a graph by spelling, in FAISS: "umbrela" finds "umbrella".
 
-    Only words that are no English words are searched: an English word that is no label is not a misspelling
-    of one. The index is built when it is first needed.
-
-    Args:
-        graph: any graph; one that cannot count its entities (an endpoint) is not indexed.
-        most: maximum number of entities of a graph that is indexed (a kilobyte of memory each).
+    Only words that are no English words are searched: an English word that is no label is not a misspelling of one. The
+    index is built when it is first needed, for graphs of at most `most` entities (a kilobyte of memory each); an
+    endpoint, which cannot count its entities, is not indexed.
     """
 
     def __init__(self, graph: KnowledgeGraph, most: int = 200_000) -> None:

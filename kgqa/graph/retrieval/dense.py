@@ -41,11 +41,7 @@ DenseSearch = Callable[[Sequence[str]], list[FactHits]]
 
 
 class FactIndex:
-    """Index of the fact vectors of a graph, in the graph's order.
-
-    Args:
-        index: FAISS index by inner product; row r is fact r.
-    """
+    """Index of the fact vectors of a graph: a FAISS index by inner product, whose row r is fact r of the graph."""
 
     def __init__(self, index: Any) -> None:
         self.index = index

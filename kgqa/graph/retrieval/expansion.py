@@ -100,11 +100,7 @@ def best(score: NDArray[np.float64], count: int) -> NDArray[np.int64]:
 
 
 def expand(
-    graph: KnowledgeGraph,
-    seeds: Ints,
-    mass: Mass,
-    settings: ExpansionSettings,
-    also: Edges | None = None,
+    graph: KnowledgeGraph, seeds: Ints, mass: Mass, settings: ExpansionSettings, also: Edges | None = None
 ) -> Expansion:
     """Spread `mass` (S, 1 + C) from `seeds` (S,), distinct and ascending, over two hops; the facts of hubs are capped.
 

@@ -133,19 +133,14 @@ def _expected(question: str, type_names: tuple[str, ...]) -> NDArray[np.float64]
 
 
 @cache
-def _weights(
-    type_names: tuple[str, ...],
-) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
+def _weights(type_names: tuple[str, ...]) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
     """Weights (K,) over the graph's types: the bias, and those of each word."""
     table = _table("answer_types")
 
     def row(word_weights: dict[str, float]) -> NDArray[np.float64]:
         return np.array([word_weights.get(name, 0.0) for name in type_names])
 
-    return (
-        row(table["any"]),
-        {word: row(word_weights) for word, word_weights in table["words"].items()},
-    )
+    return row(table["any"]), {word: row(word_weights) for word, word_weights in table["words"].items()}
 
 
 # Relevance of the concepts reached: to a question, and as a bridge to a choice.

@@ -171,23 +171,17 @@ def retrieve_subgraphs(
 ) -> list[Subgraph]:
     """One subgraph for each choice, or exactly one for a question without choices.
 
-    The expansion from question and passage is computed once and shared by all choices. Nodes come ranked:
-    linked concepts of question, passage and choice, then the others. The linked concepts of each part have a
-    quota, so that those of a long passage do not crowd out the rest.
+    The expansion from question and passage is computed once and shared by all choices. Nodes come ranked: linked
+    concepts of question, passage and choice, then the others, `max_nodes` in all. The linked concepts of each part have
+    a quota, so that those of a long passage do not crowd out the rest.
 
-    Args:
-        max_nodes: number of concepts in each subgraph.
-        relevance: scores the best `4 * max_nodes` concepts by their labels, in addition to the ranker.
-        hits: facts found by dense retrieval for each text of `query_texts`. They need not be within two
-            hops; their ends are ranked with the concepts of the expansion, and `Subgraph.near` holds their
-            similarity.
-        language: use labels in this language, where the graph has them.
+    `relevance` scores the best `4 * max_nodes` concepts by their labels, in addition to the ranker. `hits` are facts
+    found by dense retrieval for each text of `query_texts`: they need not be within two hops; their ends are ranked
+    with the concepts of the expansion, and `Subgraph.near` holds their similarity. Labels are in `language`, where the
+    graph has them.
 
-    A graph is queried at most six times: `find`, `degrees` twice, `neighbours` for each hop and for the
-    facts, `labels`; a store on disk once more, for the facts that show the types of the best concepts.
-
-    Raises:
-        InputError: `max_nodes` is below 1.
+    A graph is queried at most six times: `find`, `degrees` twice, `neighbours` for each hop and for the facts,
+    `labels`; a store on disk once more, for the facts that show the types of the best concepts.
     """
     if max_nodes < 1:
         raise InputError(f"max_nodes={max_nodes}: must be 1 or more")

@@ -132,9 +132,7 @@ def import_sandboxed(
     **settings: Any,
 ) -> dict[str, Any]:
     """As `import_graph`, but in a subprocess, for untrusted files: one that exhausts a native parser ends only that.
-
-    Raises:
-        InputError: as there, or a source needs more than `sandbox_limits` allow; the message names the last one.
+    Raises InputError as there, or if a source needs more than `sandbox_limits` allow; the message names the last one.
     """
     asked = [source.asked() if isinstance(source, Endpoint) else str(source) for source in sources]
     try:

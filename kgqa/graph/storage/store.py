@@ -66,15 +66,12 @@ def _strings(text: memoryview, offsets: NDArray[np.int64], rows: NDArray[np.int6
 
 
 class Residence:
-    """Memory-mapped files whose pages are released when too many are resident.
+    """Memory-mapped files whose pages are released when more than `most` bytes of them are resident.
 
     Each random access makes the kernel map 64 KB around it, so that a few hundred questions would make a large graph
     resident as a whole. Released pages stay in the kernel's cache, which all processes share, and are mapped again in
     about a microsecond. Nothing is released for small graphs, nor on systems where the number of resident pages is
     unknown (it is known on Linux).
-
-    Args:
-        most: maximum number of resident bytes of mapped files before they are released.
     """
 
     def __init__(self, most: int = _MOST) -> None:
@@ -115,10 +112,7 @@ def _file_pages() -> int:
 
 class Columns(dict[str, NDArray[Any]]):
     """The columns of a store by name. The checksum of each is verified on first access, so opening a large graph is
-    fast.
-
-    Raises:
-        InputError: a column is damaged; the message ends with `remedy`.
+    fast. Raises InputError, which ends with `remedy`, if a column is damaged.
     """
 
     def __init__(

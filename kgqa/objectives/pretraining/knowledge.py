@@ -21,12 +21,8 @@ from kgqa.objectives.pretraining.mlm import Masked, gather, hide
 class Joint(LanguageModelling):
     """MLM with states that depend on the graph. Subclasses add a loss on the graph.
 
-    The batch is a `QABatch` without gold: rows of text (the passage), each with a subgraph and mentions.
-
-    Args:
-        model, predict, save: as for `LanguageModelling`; a masked language model, whose body is the reader's encoder.
-        reader: its reasoner is trained with the encoder; its heads are not trained until `kgqa train`.
-        share: share of masked tokens.
+    The batch is a `QABatch` without gold: rows of text (the passage), each with a subgraph and mentions. The body of
+    `model` is the encoder of `reader`, whose reasoner is trained with it; its heads are not trained until `kgqa train`.
     """
 
     def __init__(

@@ -20,17 +20,13 @@ from kgqa.objectives.pretraining.mlm import SPECIAL_TOKENS, Masked, gather, goin
 
 
 class ReplaceMLM(LanguageModelling):
-    """MLM over rows in which a small generator's samples replace [MASK] (Clark et al., 2020, section 3.4).
+    """MLM over rows in which the samples of a smaller, jointly trained generator replace [MASK] (Clark et al., 2020,
+    section 3.4).
 
     As in RTD, the encoder never sees [MASK], but it predicts tokens. With `all_tokens`, it predicts every token of the
-    row, with a copy mechanism: p = D input + (1 - D) softmax, D = sigmoid(w h) ("All-Tokens MLM"). The batch is a
-    `TextBatch`. Unlike in the paper, the two networks share no embeddings.
-
-    Args:
-        model, predict, save: as for `LanguageModelling`; the masked language model that is exported.
-        generator, generator_predict: a smaller masked language model, trained jointly.
-        share: share of tokens masked for the generator.
-        all_tokens: predict every token.
+    row, with a copy mechanism: p = D input + (1 - D) softmax, D = sigmoid(w h) ("All-Tokens MLM"). A `share` of the
+    tokens is masked for the generator. The batch is a `TextBatch`. Unlike in the paper, the two networks share no
+    embeddings.
     """
 
     def __init__(

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import combinations, islice
+from itertools import combinations, islice, product
 
 from kgqa.graph.linking.label_keys import noun_of
 from kgqa.graph.linking.normalize import STOP_WORDS, lemma, words
 from kgqa.language.overlap import overlap
-from kgqa.qa.logical_forms.execute import compared_value
+from kgqa.qa.logical_forms.execute import compared_value, iso_of
 from kgqa.qa.logical_forms.graph_facts import FEW, MAX_ONWARD, GraphFacts
 from kgqa.qa.logical_forms.language import (
     Aggregate,
@@ -44,8 +44,12 @@ from kgqa.qa.logical_forms.mentions import (
     asks_other_noun,
     asks_truth,
     class_asked,
+    comparators_in,
     end_asked,
     has_more_content,
+    has_no_year,
+    joined_by_or,
+    most_counted,
     rest_of,
 )
 from kgqa.qa.logical_forms.set_facts import MAX_NODES, SetFacts
@@ -62,6 +66,7 @@ MAX_NARROWED = 300
 _WHO = re.compile(r"\W*who(?:m|se)?\b", re.IGNORECASE)
 _WHAT_IS = re.compile(r"\W*what(?:.s| is| does| do)\s+(?:an?\b|the word)?\W*(?:mean)?\W*", re.IGNORECASE)
 _BEST_OF = re.compile(r"\bthe (?:(?:most|least) \w+|\w{2,}est|first|last) ([^\W\d_]+)", re.IGNORECASE)
+_TIMES = re.compile(r"\b(?:than once|twice|thrice|\w+ times)\b", re.IGNORECASE)
 _NEITHER = re.compile(r"\bn(?:either|or)\b", re.IGNORECASE)
 _INEQUALITIES: tuple[Comparator, ...] = (">", "<", ">=", "<=", "=")
 _OPPOSITE: dict[Comparator, Comparator] = {">": "<=", "<=": ">", "<": ">=", ">=": "<"}
@@ -103,6 +108,8 @@ class Enumerator(SetFacts):
         self.largest = classes
         self._rest, self._named_kinds = rest_of(asked), set(self.classes)
         self._mentioned: dict[int, bool] = {}
+        # "more than twice" counts: it is compared with no price
+        self._times = {value for text in _TIMES.findall(asked.text) for value in comparators_in(text)}
 
     def forms(self) -> list[Form]:
         """All candidate forms without duplicates: sets, and what is computed from them."""
@@ -112,6 +119,9 @@ class Enumerator(SetFacts):
         classes = [Class(kinds) for kinds in dict.fromkeys(self.class_groups) if self._is_populated(kinds)]
         own += classes
         narrowed = [And(kind, form) for kind in classes for form in sets if self._meet(kind, form)]
+        narrowed += [
+            And(kind, form) for kind in classes for form in self._of_either(sets) if self._meet(kind, form)
+        ]
         narrowed += [form for kind in classes for form in self._of_others(kind, classes, [*sets, *narrowed])]
         records = self._records(classes)
         both = [*self._both(one, narrowed, records), *(form for forms in records.values() for form in forms)]
@@ -124,6 +134,7 @@ class Enumerator(SetFacts):
         ]
         unnamed: list[SetForm] = [kind for kind in map(Class, self.unnamed) if len(self._members(kind)) > 1]
         bases += unnamed
+        bases += self._holders()
         bases += [form for kind in classes or unnamed for form in self._narrowed(kind)]
         bound = {base: self._bound(base) for base in bases} if self.asked.bound else {}
         bases = [bound.get(base, base) for base in bases]
@@ -191,12 +202,33 @@ class Enumerator(SetFacts):
     def _values(self) -> Iterator[SetForm]:
         """The values of a relation that the question names, for the members of each of the largest classes:
         "the landlords", if that is a relation but no class."""
-        asked = {lemma(word) for word, _, _ in words(rest_of(self.asked))}
-        nouns = [wording_of(relation.label).noun.lower().split() for relation in self.facts.graph.relations]
-        named = {r for r, noun in enumerate(nouns) if noun and asked.issuperset(map(lemma, noun))}
+        named = self._nouns_named()
         for kind in map(Class, ((kind,) for kind in self.largest if named)):
             steps = (step for step in self._having(kind) if step.forward and step.relation in named)
             yield from (Join((step,), kind) for step in steps)
+
+    def _nouns_named(self) -> set[int]:
+        """The relations whose noun is among the question's words."""
+        asked = {lemma(word) for word, _, _ in words(rest_of(self.asked))}
+        nouns = [wording_of(relation.label).noun.lower().split() for relation in self.facts.graph.relations]
+        return {r for r, noun in enumerate(nouns) if noun and asked.issuperset(map(lemma, noun))}
+
+    def _holders(self) -> Iterator[SetForm]:
+        """Texts of the members of a class, whose members the question counts: "which driver has the most orders",
+        "which customers ordered more than once", where drivers and customers are texts of orders."""
+        most = [mention.entities for mention in most_counted(self.facts, self.asked)]
+        named = self._nouns_named() if self._times and not most else set()
+        largest = [(kind,) for kind in self.largest if named]
+        for kind in map(Class, dict.fromkeys([*most, *largest])):
+            for step in self._having(kind):
+                texts = Join((step,), kind)
+                some = list(islice(self._members(texts), FEW)) if step.forward else []
+                some = some if most or step.relation in named else []
+                if some and not any(
+                    self.facts.classes(end) or self.facts.value(end) or self.facts.is_truth(end)
+                    for end in some
+                ):
+                    yield texts
 
     def _compares_others(self) -> bool:
         """Whether a superlative stands before a noun that names no relation: "the shortest comic", not "the highest
@@ -333,6 +365,17 @@ class Enumerator(SetFacts):
         two = isinstance(form, Join) and isinstance(form.source, Join)
         return two and self._is_mentioned(form.path[-1])  # type: ignore[attr-defined]
 
+    def _of_either(self, sets: Sequence[SetForm]) -> Iterator[SetForm]:
+        """What has one of two things joined by "or": "orders for a wedding or a funeral"."""
+        steps = defaultdict(set)
+        for form in sets:
+            if isinstance(form, Join) and isinstance(form.source, Entities) and not form.path[0].forward:
+                steps[form.source.ids[0]].add(form.path)
+        for left, right in joined_by_or(self.asked.text, self.asked.mentions):
+            for one, other in product(left.entities, right.entities):
+                shared = sorted(steps[one] & steps[other], key=lambda path: [step.relation for step in path])
+                yield from (Join(path, Entities((one, other))) for path in shared)
+
     def _of_others(self, kind: Class, classes: Sequence[Class], sets: Sequence[SetForm]) -> Iterator[And]:
         """Nameless nodes of a class by what they lead to: things of another class that the question mentions, or those
         of a set in it ("bookings for a van", "bookings for electric cars")."""
@@ -422,6 +465,8 @@ class Enumerator(SetFacts):
                 taken = self._members(form).keys() & whole.keys()
                 if taken and len(taken) < len(whole):
                     yield Minus(base, form)
+            for kinds in dict.fromkeys(self.class_groups):
+                yield from self._without(base, Class(kinds))
             # members that lack the relation altogether
             yield from self._lacking(base)
             if _NEITHER.search(self.asked.text):
@@ -432,6 +477,16 @@ class Enumerator(SetFacts):
             for filtered in self._filters(base):
                 if not (isinstance(filtered, Filter) and filtered.values == (NO,)):
                     yield Minus(base, filtered)
+
+    def _without(self, base: SetForm, kind: Class) -> Iterator[Minus]:
+        """Members of a set that a relation joins to no instance of a class: "the pupils who have had no lesson", though
+        the same relation joins them to tests."""
+        instances = self._members(kind).keys()
+        for step in self._having(base) if kind != base else ():
+            if not instances.isdisjoint(self._members(Join((step,), base))):
+                form = Minus(base, Join(reverse_path((step,)), kind))
+                if 0 < len(self._members(form)) < len(self._members(base)):
+                    yield form
 
     # ---- computed values
 
@@ -469,6 +524,24 @@ class Enumerator(SetFacts):
             if isinstance(form, Join) and isinstance(form.source, Entities):
                 yield from self._anything(form.source.ids[0], [form.path])
         yield from (Exists(form) for form in more)
+        for form in sets:
+            yield from self._all_true(form)
+
+    def _all_true(self, form: SetForm) -> Iterator[Form]:
+        """Whether what a thing has is true, if that is the same for all: "has Ann paid?", where her orders are paid."""
+        if not (isinstance(form, Join) and isinstance(form.source, Entities) and not form.path[-1].forward):
+            return
+        kind = self._class_reached(form.path[0], form.source) if len(form.path) == 1 else None
+        base = form if kind is None else And(Class((kind,)), form)
+        for step, edges in self._hops(form).items() if self.facts.has_truths else ():
+            ends = set(edges.tail.tolist())
+            if (
+                step.forward
+                and len(ends) == 1
+                and all(map(self.facts.is_truth, ends))
+                and self._is_mentioned(step)
+            ):
+                yield Exists(Filter("=", (step,), (YES,), base))
 
     def _anything(self, thing: int, paths: Iterable[Path]) -> Iterator[Form]:
         """Yes/no forms about a single path: its Boolean value, or whether it exists if the question says nothing
@@ -583,11 +656,19 @@ class Enumerator(SetFacts):
         for path, unit in scales:
             # the unit of a value in a node may be another fact of the node
             own = units if len(path) == 1 else set()
-            fitting = [text for text in self.asked.values if text not in met and _fits(text, unit, own)]
-            compared: list[tuple[Comparator, tuple[str, ...]]] = [
-                (op, (text,)) for text in fitting for op in self._comparators(text)
+            year = self._only_year(base, path) if unit == "date" else ""
+            dated = {
+                text: f"{text} {year}" if year and has_no_year(text) else text for text in self.asked.values
+            }
+            fitting = [
+                text
+                for text, value in dated.items()
+                if value not in met | self._times and _fits(value, unit, own)
             ]
-            compared += [("between", pair) for pair in combinations(fitting, 2)]
+            compared: list[tuple[Comparator, tuple[str, ...]]] = [
+                (op, (dated[text],)) for text in fitting for op in self._comparators(text)
+            ]
+            compared += [("between", pair) for pair in combinations(map(dated.__getitem__, fitting), 2)]
             first = path[0]
             kind = self._class_reached(first, base) if compared and len(path) == 2 else None
             for op, values in compared:
@@ -596,6 +677,14 @@ class Enumerator(SetFacts):
                 else:  # "lots made by producers founded after 1990"
                     inner = Filter(op, path[1:], values, Class((kind,)))
                     yield And(base, Join((Hop(first.relation, not first.forward),), inner))
+
+    def _only_year(self, base: SetForm, path: Path) -> str:
+        """The year of all dates that a path leads to from a set, so that the question need not give it; "" if there are
+        several."""
+        if not any(map(has_no_year, self.asked.values)):
+            return ""
+        years = {iso_of(self.facts.name(end))[:4] for end in self._members(Join(path, base))}
+        return years.pop() if len(years) == 1 else ""
 
     def _narrowed(self, kind: SetForm) -> list[SetForm]:
         """The members of a class that meet one condition, if the question may have a second one: "the average length of
@@ -733,8 +822,10 @@ def _fits(text: str, unit: str, units: Collection[str]) -> bool:
     """Whether a value in the question can be compared with values of a unit. A value without a unit fits any;
     "600 euros" fit plain numbers only if none of `units` is euros."""
     limit = compared_value(text)
-    if unit == "date":
-        return bool(limit.date)
-    if limit.amount is None:
+    if unit == "date":  # dates may have a time of day
+        return bool(limit.date) or limit.unit == "time of day"
+    if limit.unit == "time of day":
+        return unit == limit.unit
+    if limit.amount is None or has_no_year(text):
         return False
     return not limit.unit or limit.unit == unit or not (unit or limit.unit in units)

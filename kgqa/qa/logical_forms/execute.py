@@ -15,8 +15,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kgqa.graph.linking.label_keys import DATES, DAYS_IN_A_YEAR, MONTHS, comparable, split_literal
-from kgqa.language.values import same_unit, value_of, with_unit
+from kgqa.graph.linking.label_keys import (
+    DATES,
+    DAYS_IN_A_YEAR,
+    MONTHS,
+    XSD,
+    comparable,
+    literal_label,
+    seconds,
+    split_literal,
+)
+from kgqa.language.values import minutes_of, same_unit, value_of, with_unit
 from kgqa.qa.logical_forms.graph_facts import FEW, FactRow, GraphFacts, Members, TooManyFacts, ids
 from kgqa.qa.logical_forms.language import (
     Aggregate,
@@ -412,6 +421,9 @@ def holds(facts: GraphFacts, end: int, path: Path, op: Comparator, limits: tuple
         return holds(facts, end, path, ">=", (low,)) and holds(facts, end, path, "<=", (high,))
     limit, iso = compared_value(limits[0]), iso_of(name)
     if iso:
+        if limit.unit == "time of day" and limit.amount is not None:
+            time = minutes_of(iso[11:16])
+            return time is not None and _HOLDS[op](time, round(limit.amount))
         if not limit.date:
             return False
         written_as = iso[: len(limit.date)]
@@ -438,12 +450,14 @@ _AMOUNT = re.compile(r"^([^\d+-]*)([+-]?\d[\d,]*(?:\.\d+)?(?:[eE][+-]?\d+)?)(.*)
 
 
 def written_like(facts: GraphFacts, end: int, path: Path, amount: float) -> str:
-    """An amount in base units, written like a value of the graph: "15 m" if that is "40 m"; a duration in days if the
-    values are dates; "" if it cannot be written."""
+    """An amount in base units, written like a value of the graph: "15 m" if that is "40 m", "2 hours 30 minutes" if
+    that is "PT45M"; a duration in days if the values are dates; "" if it cannot be written."""
     value, name = facts.value(end, path[-1].relation), facts.name(end)
-    text = split_literal(name)[0] if name.startswith('"') else facts.label(end)
+    text, _, datatype = split_literal(name) if name.startswith('"') else (facts.label(end), "", "")
     if value is None:
         return ""
+    if seconds(text, datatype) is not None:
+        return _duration(amount, in_days="T" not in text)
     if value.unit == "date":
         if re.fullmatch(r"-?\d{1,4}", text):
             years = round(amount / DAYS_IN_A_YEAR)
@@ -455,6 +469,19 @@ def written_like(facts: GraphFacts, end: int, path: Path, amount: float) -> str:
     written = float(match[2].replace(",", ""))
     number = amount * written / value.amount if written and value.amount else amount
     return with_unit_of(facts, end, path, number)
+
+
+def _duration(amount: float, in_days: bool) -> str:
+    """A length in seconds in words.
+
+    >>> _duration(9000, in_days=False), _duration(172800, in_days=True)
+    ('2 hours 30 minutes', '2 days')
+    """
+    minutes, left = divmod(round(amount), 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24) if in_days else (0, hours)
+    spans = f"P{days}DT{hours}H{minutes}M{left}S"
+    return literal_label(spans, f"{XSD}duration") if round(amount) else "0 minutes"
 
 
 def with_unit_of(facts: GraphFacts, end: int, path: Path, number: float) -> str:

@@ -28,8 +28,11 @@ _NAME_GOES_ON = re.compile(r"\s([A-Z\d][\w-]*)")
 _PEOPLE = re.compile(r"\b[Pp]eople\b")
 _MONTH = "|".join(MONTHS)
 _ORDINAL = r"\d{1,2}(?:st|nd|rd|th)?"
+_BEFORE_MONTH = ("in", "of", "during", "before", "after", "since", "until", "by", "from")
+_IN = "|".join(rf"(?<=\b{word} )" for word in _BEFORE_MONTH)
 _VALUE = re.compile(
     rf"(?P<date>\d{{4}}-\d\d-\d\d|{_ORDINAL} (?:of )?(?:{_MONTH})(?:,? \d{{4}})|(?:{_MONTH}) (?:{_ORDINAL},? )?\d{{4}})"
+    rf"|(?P<day>\b{_ORDINAL} (?:of )?(?:{_MONTH})\b|\b(?:{_MONTH}) {_ORDINAL}\b|(?:{_IN})(?:{_MONTH})\b)"
     r"|(?P<money>[€$£] ?\d[\d,]*(?:\.\d+)?)"
     rf"|(?P<clock>\b(?:\d{{1,2}}:\d\d|\d{{1,2}} ?[ap]\.?m|{'|'.join(NAMED_TIMES)})\b)"
     rf"|(?<![\w.-])(?P<number>-?\d+(?:,\d{{3}})*(?:\.\d+)?)(?: ?(?P<scale>{'|'.join(SCALES)})\b)?"
@@ -60,7 +63,9 @@ _UNTIL = r"(?=\W+(?:and|to|or|until|till|through)\W+(?:the )?"
 _WHOLE_DATES = (
     (re.compile(rf"\b({_DAY}){_UNTIL}(?:{_DAY}),? (\d{{4}}))", re.IGNORECASE), r"\1 \2"),
     (
-        re.compile(rf"\b({_ORDINAL}){_UNTIL}{_ORDINAL} (?:of )?((?:{_MONTH}),? \d{{4}}))", re.IGNORECASE),
+        re.compile(
+            rf"\b({_ORDINAL}){_UNTIL}{_ORDINAL} (?:of )?((?:{_MONTH})(?:,? \d{{4}})?))", re.IGNORECASE
+        ),
         r"\1 \2",
     ),
 )
@@ -73,6 +78,8 @@ _DECADE = re.compile(
 _REQUEST = re.compile(
     r"\W*(?:can|could|will|would) you (?:\w+ )?(?:list|name|tell|show|give|find)\b", re.IGNORECASE
 )
+_RANK = re.compile(rf"\b(\d+)(?:st|nd|rd|th)\b(?! (?:of )?(?:{_MONTH}))", re.IGNORECASE)
+_MOST = re.compile(r"\b(?:most|fewest)(?: of the)?\s+$", re.IGNORECASE)
 _WHICH = re.compile(r"\b(?:which|what)\s+(?:of the\s+)?$", re.IGNORECASE)
 _WHICH_NOUN = re.compile(r"\b(?:which|what)\s+(?:of the\s+)?([^\W\d_]+)", re.IGNORECASE)
 _MATERIAL = re.compile(
@@ -253,8 +260,13 @@ def question_mentions(
     apart = re.sub(r"-(?=(?:\w+est|most|least|best|worst|last)\b)", " ", rest.lower())  # "second-highest"
     ranks = [table.ranks[word] for word in _WORD.findall(apart) if word in table.ranks]
     ranks += [2] if table.words["second"].search(rest) else []
-    ranks += [int(number) for number in re.findall(r"\b(\d+)(?:st|nd|rd|th)\b", rest)]
-    compared = comparators_in(rest)
+    ranks += [int(number) for number in _RANK.findall(rest)]
+    compared = {
+        value: ops
+        for value, ops in comparators_in(rest).items()
+        # "May" may be a text of the graph
+        if not (has_no_year(value) and any(value.split()[-1] in text[m.start : m.end].title() for m in found))
+    }
     if compared or len(things) > 1:
         operators |= {name for name, pattern in table.beside.items() if pattern.search(rest)}
     values = (*compared, *(str(rank) for rank in ranks[:1]))
@@ -345,18 +357,24 @@ def _joined_by_or(text: str, mentions: Sequence[QuestionMention]) -> frozenset[i
     """Entities of mentions joined by "or" if a question begins like a yes/no question, but not "is there"."""
     if not _operators().words["truth"].search(text) or _THERE.search(text):
         return frozenset()
-    joined = (pair for pair in pairwise(mentions) if _OR.fullmatch(text, pair[0].end, pair[1].start))
-    return frozenset(entity for pair in joined for mention in pair for entity in mention.entities)
+    return frozenset(e for pair in joined_by_or(text, mentions) for mention in pair for e in mention.entities)
+
+
+def joined_by_or(
+    text: str, mentions: Sequence[QuestionMention]
+) -> list[tuple[QuestionMention, QuestionMention]]:
+    """The pairs of successive mentions with "or" between them."""
+    return [pair for pair in pairwise(mentions) if _OR.fullmatch(text, pair[0].end, pair[1].start)]
 
 
 def _other_spellings(text: str) -> list[tuple[int, int, str]]:
-    """Spans that may mean a label in another form: of a material, a country, or a month in lower case.
+    """Spans that may mean a label in another form: of a material, a country, or a month, which "may" is as well.
 
     >>> _other_spellings("a wooden Irish boat built in may")
     [(2, 8, 'wood'), (29, 32, 'May'), (9, 14, 'Ireland')]
     """
     materials = ((m.start(), m.end(), m[1].lower()) for m in _MATERIAL.finditer(text))
-    months = ((m.start(1), m.end(1), m[1].capitalize()) for m in _IN_MONTH.finditer(text) if m[1].islower())
+    months = ((m.start(1), m.end(1), m[1].capitalize()) for m in _IN_MONTH.finditer(text))
     countries = _operators().countries
     of_country = re.compile(rf"\b(?:{'|'.join(countries)})\b", re.IGNORECASE)
     found = (m for m in of_country.finditer(text) if m[0] != "polish")  # to polish shoes
@@ -517,6 +535,15 @@ def counted_nouns(facts: GraphFacts, asked: QuestionMentions) -> dict[str, Quest
     return found
 
 
+def most_counted(facts: GraphFacts, asked: QuestionMentions) -> list[QuestionMention]:
+    """The classes of which a question counts the most or the fewest: "orders" in "Who had the most orders?"."""
+    return [
+        mention
+        for mention in asked.mentions
+        if all(map(facts.is_class, mention.entities)) and _MOST.search(asked.text[: max(mention.start, 0)])
+    ]
+
+
 def asks_other_noun(facts: GraphFacts, asked: QuestionMentions) -> bool:
     """Whether the noun after "which" or "what" is not the label of a class of the graph: "birds" in "Which birds have
     won a race?"."""
@@ -559,6 +586,8 @@ def values_in(text: str) -> tuple[str, ...]:
     (('1',), ('2',), ())
     >>> values_in("Born in the eighties?"), values_in("between 10 March and 3 April 2024"), values_in("by 2010, please")
     (('1980', '1989'), ('10 March 2024', '3 April 2024'), ('2010',))
+    >>> values_in("after the 3rd of march or before May?"), values_in("between 3 and 10 March"), values_in("May I?")
+    (('3 March', 'May'), ('3 March', '10 March'), ())
     """
     return tuple(comparators_in(text))
 
@@ -585,6 +614,9 @@ def comparators_in(text: str) -> dict[str, frozenset[Comparator]]:
         if match["clock"]:
             hour, minute = divmod(round(minutes_of(match["clock"]) or 0), 60)
             places.append((f"{hour:02}:{minute:02}", *match.span()))
+            continue
+        if match["day"]:
+            places.append((_day(match["day"]), *match.span()))
             continue
         if not match["number"]:
             places.append((match["text"] or match[0].replace(" of ", " "), *match.span()))
@@ -627,6 +659,21 @@ def _with_comparators(text: str, places: Sequence[tuple[str, int, int]]) -> dict
         if between and _FROM.search(text[:start]):
             found[low] = found[high] = frozenset({"between"})
     return found
+
+
+def _day(text: str) -> str:
+    """A day or month without its year, as "10 March" or "March"."""
+    month = re.search(_MONTH, text, re.IGNORECASE)
+    return " ".join([*re.findall(r"\d+", text), month[0].capitalize() if month else ""])
+
+
+def has_no_year(value: str) -> bool:
+    """Whether a value is a day or month without its year.
+
+    >>> has_no_year("10 March"), has_no_year("March"), has_no_year("10 March 2024"), has_no_year("10 m")
+    (True, True, False, False)
+    """
+    return value.rpartition(" ")[2] in MONTHS
 
 
 def _decade(words: str) -> str:

@@ -48,6 +48,7 @@ from kgqa.qa.logical_forms.mentions import (
     attributes_asked,
     class_asked,
     counted_nouns,
+    most_counted,
     operators_in,
     opposed,
     rest_of,
@@ -159,6 +160,7 @@ def shortlist(
             score = scores[n]
             if result.is_set:
                 score += _implied(facts, asked, forms[n], result)
+                score -= _OTHER * ("count" in asked.operators and _are_numbers(facts, forms[n], result))
                 score -= _OTHER * (bool(kinds) and _are_others(facts, result, kinds))
                 (answer,) = facts.by_label(result.members, 1)
                 name, is_value = facts.name(answer), facts.value(answer) is not None
@@ -263,7 +265,7 @@ def _records(facts: GraphFacts, form: Form) -> Iterator[tuple[frozenset[int], se
 
 def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
     """Cost of what a form leaves out of a question or adds to it; 0 if it asks for exactly the same."""
-    inside, rest = list(subforms(form)), rest_of(asked)
+    inside, rest, most = list(subforms(form)), rest_of(asked), most_counted(facts, asked)
     types = {type(part) for part in inside}
     named = set(entities_in(form))
     counted = (class_counted(facts, p) for p in inside if isinstance(p, Extreme | Filter) and p.counted)
@@ -304,6 +306,11 @@ def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
             cost += _UNASKED
         if isinstance(part, Extreme) and part.rank != rank:
             cost += _UNASKED
+        if (
+            isinstance(part, Extreme) and not part.counted
+        ):  # "the most orders" are no orders at the highest price
+            label = facts.graph.relations[part.path[-1].relation].label
+            cost += _OTHER * any(not overlap(label, asked.text[m.start : m.end]) for m in most)
         path = getattr(part, "path", ())
         if isinstance(part, Filter) and part.values[0] in (YES, NO):
             relation = facts.graph.relations[part.path[0].relation]
@@ -385,6 +392,15 @@ def _all_are(facts: GraphFacts, entities: Collection[int], kinds: Sequence[int])
     some = list(entities)[:_FEW]
     facts.fetch(some, _FEW)
     return bool(some) and all(not set(kinds).isdisjoint(facts.classes(entity)) for entity in some)
+
+
+def _are_numbers(facts: GraphFacts, form: Form, result: Result) -> bool:
+    """Whether a result is several numbers, whose sum is asked for rather than each."""
+    some = list(result.members)[:_FEW]
+    if not isinstance(form, Join) or len(some) < 2:
+        return False
+    values = [facts.value(entity, form.path[-1].relation) for entity in some]
+    return all(value is not None and value.unit != "date" for value in values)
 
 
 def _are_others(facts: GraphFacts, result: Result, kinds: Sequence[int]) -> bool:

@@ -289,7 +289,14 @@ class _Query:
         limit = compared_value(form.values[0])
         dates = [iso_of(name) for name in names]
         if names and all(dates):
-            if not limit.date or any(split_literal(n)[0] != iso for n, iso in zip(names, dates, strict=True)):
+            if any(split_literal(n)[0] != iso for n, iso in zip(names, dates, strict=True)):
+                return None
+            if limit.unit == "time of day" and limit.amount is not None:
+                hour, minute = divmod(round(limit.amount), 60)
+                return (
+                    f'SUBSTR(STR({{0}}), 12, 5) {form.op} "{hour:02}:{minute:02}" && STRLEN(STR({{0}})) >= 16'
+                )
+            if not limit.date:
                 return None
             size = len(limit.date)
             long = f" && STRLEN(STR({{0}})) >= {size}" if any(len(iso) < size for iso in dates) else ""

@@ -112,8 +112,10 @@ class Verbalizer:
             case Exists(Join((step,), Entities() as thing)) if step.forward:
                 return self._whether_any(self._wording(step), self.noun(thing), form.source)
             case Exists(source):
-                many = isinstance(source, Class | And)
-                return f"whether there {'are' if many else 'is'} {self.noun(source, 'anything')}"
+                things = self.noun(source, "anything")
+                many = isinstance(source.source if isinstance(source, Filter) else source, Class | And)
+                is_many = many and not things.startswith(("anything ", "what ", "the "))
+                return f"whether there {'are' if is_many else 'is'} {things}"
             case Compare(op, path, left, right):
                 sign = self._sign(op, path, left)
                 return self._whether(path, left, f"{sign} {self.noun(right)}") or (
@@ -196,6 +198,14 @@ class Verbalizer:
                 return f"{first} and at once {self.noun(right, those).removeprefix(f'{those} ')}"
             case Join(path, source):
                 return self._joined(path, source, those)
+            case (
+                Filter(path=(back,), source=Join((step,), Class()), counted=True)
+                | Extreme(path=(back,), source=Join((step,), Class()), counted=True)
+            ) if step.forward and back == Hop(step.relation, False):
+                word, many = self._wording(step), self._many(form)
+                if word.noun:
+                    return f"the {_plural_of(word.noun)} of {many}"
+                return f"what {many} {f'are {word.state}' if word.state else word.verb_of_many}"
             case Filter():
                 also = "and " if isinstance(form.source, Filter) else ""
                 return f"{self.noun(form.source, those)} {also}{self._filtered(form)}"
@@ -212,6 +222,8 @@ class Verbalizer:
                 base == source and back.relation == step.relation
             ):
                 return f"{self.noun(left, those)} and {self._lacking(step, source)}"
+            case Minus(left, Join((back,), Class(kinds))):
+                return f"{self.noun(left, those)} {self._lacking(Hop(back.relation, not back.forward), left, kinds)}"
             case Minus(left, right):
                 return f"{self.noun(left, those)} except {self.noun(right, those)}"
         raise TypeError(form)
@@ -233,6 +245,8 @@ class Verbalizer:
             return noun_phrase  # the height of the vase, not the value of its height
         if event and those == "those" and all(_VALUE.fullmatch(self._wording(step).noun) for step in path):
             return f"the {event.split(' of ', 1)[1]}"  # the ferritin of Ann, not the value of its observation
+        if isinstance(source, Entities) and len(source.ids) > 1 and not path[0].forward and not of_thing:
+            noun_phrase = " or ".join(self.noun(Entities((e,))) for e in source.ids)
         is_event, dated = bool(event) or of_thing, False
         for n, step in enumerate(path):
             word, middle = self._wording(step), n < len(path) - 1
@@ -382,7 +396,7 @@ class Verbalizer:
         """Modifier of entities whose value satisfies a comparison."""
         compared, word = self._compared(form), self._wording(form.path[0])
         if form.counted:
-            return self._counted(form, compared, int(form.values[-1]) == 1)
+            return self._counted(form)
         if form.op == "=" and form.values[0] in (YES, NO):
             return _affirmed(word, form.values[0] == YES)
         if len(form.path) > 1 or word.noun or not form.path[0].forward:
@@ -392,32 +406,34 @@ class Verbalizer:
         state = word.undated if compared.split()[0] in ("after", "before", "in", "at") else word.state
         return f"whose {word.subject} is {state} {compared}" if word.subject else f"{state} {compared}"
 
-    def _lacking(self, step: Hop, others: SetForm) -> str:
-        """Modifier of entities without a relation that `others` have."""
+    def _lacking(self, step: Hop, others: SetForm, of: Sequence[int] = ()) -> str:
+        """Modifier of entities without a relation that `others` have, at least to no instance of the classes `of`."""
         word, end = self._wording(step), None if step.forward else first_end(self.facts, others, (step,))
-        kinds = [] if end is None else self.facts.classes(end)
+        kinds = of or ([] if end is None else self.facts.classes(end))
         nothing = f"no {self._short(kinds[0]).lower()}" if kinds else "nothing"
+        if word.noun and of and step.forward:
+            return f"with {nothing}" + f" as {word.noun}" * (word.noun.lower() != nothing.removeprefix("no "))
         if word.noun:
             return f"without any {word.noun}" if step.forward else f"that are the {word.noun} of {nothing}"
         if word.verb:
             return f"that {word.verb_of_many} nothing" if step.forward else f"that {nothing} {word.verb}"
         if not step.forward:
             return f"that {nothing} is {word.state}"
-        return (
-            f"that are {word.state} nothing" if word.undated == word.state else f"that are not {word.undated}"
-        )
+        if of or word.undated == word.state:
+            return f"that are {word.state} {nothing}"
+        return f"that are not {word.undated}"
 
     def _extreme(self, form: Extreme, those: str) -> str:
         source = self.noun(form.source, those)
-        order, best = self._order(form), self._best(form)
+        best = self._best(form)
         word = self._wording(form.path[0])
         if form.counted:
-            return f"{source} {self._counted(form, f'the {order}' + ('most' if form.largest else 'fewest'))}"
+            return f"{source} {self._counted(form)}"
         if len(form.path) == 1 and form.path[0].forward and not word.noun and not word.subject:
             if self.is_date(form.path, form.source):
                 return f"{source} {word.undated or f'that {word.verb_of_many}'} {best}"
             if word.verb:
-                return f"{source} that {word.verb_of_many} the {order}{'most' if form.largest else 'least'}"
+                return f"{source} that {word.verb_of_many} the {self._order(form)}{'most' if form.largest else 'least'}"
         return f"{source} with the {best} {self.property(form.path, form.source)}"
 
     @staticmethod
@@ -430,12 +446,23 @@ class Verbalizer:
         ends = ("latest", "earliest") if dated else ("largest", "smallest")
         return f"{self._order(form)}{ends[not form.largest]}"
 
-    def _counted(self, form: Extreme | Filter, many: str, one: bool = False) -> str:
-        """Modifier of entities by the number of their facts of a relation: the most, or `many`."""
+    def _number(self, form: Extreme | Filter) -> tuple[str, bool]:
+        """How many facts of a relation are asked for, "the most" or "at least 2", and whether a noun in the singular
+        follows."""
+        if isinstance(form, Extreme):
+            return f"the {self._order(form)}{'most' if form.largest else 'fewest'}", False
+        return self._compared(form), int(form.values[-1]) == 1
+
+    def _many(self, form: Extreme | Filter) -> str:
+        """The number that is asked for, with the class of what is counted."""
+        (many, one), kind = self._number(form), class_counted(self.facts, form)
+        what = "" if kind is None else self._short(kind).lower() if one else self._plural(kind)
+        return f"{many} {what}".rstrip()
+
+    def _counted(self, form: Extreme | Filter) -> str:
+        """Modifier of entities by the number of their facts of a relation."""
         step = form.path[0]
-        word, kind = self._wording(step), class_counted(self.facts, form)
-        what = "" if kind is None else self._short(kind) if one else self._plural(kind)
-        most = f"{many} {what}".rstrip()
+        word, (many, one), most = self._wording(step), self._number(form), self._many(form)
         if word.noun and step.forward:
             return f"with {many} {word.noun if one else _plural_of(word.noun)}"
         if word.noun:

@@ -22,7 +22,7 @@ _ACTIVE, _NOUNS = _WORDS["active"], _WORDS["nouns"]
 _PASTS = {past for verb, past in PAST.items() if verb != past} - _NOUNS
 _PRESENT = {third(verb): verb for verb in (*PAST, *_WORDS["verbs"]) if verb != "be"}
 _PARTICIPLE = re.compile(
-    r"(?:ed|[^aeiou]en|iven|aken|wn|orn|ade|ung|ilt|ught|eld|old|und|ept|ent|ut|ead|run|won|set)$"
+    r"(?:ed|[^aeiou]en|iven|aken|wn|orn|ade|ung|ilt|ught|eld|old|und|ept|ent|ut|ead|run|won|set|paid)$"
 )
 
 

@@ -57,15 +57,12 @@ PER_FACT = 2
 def aligned(
     graph: KnowledgeGraph, sentences: Iterable[str], *, count: int, seed: int = 0, choices: int = 5
 ) -> Iterator[Example]:
-    """Multiple-choice questions from sentences and the graph's facts; deterministic for the same arguments.
+    """At most `count` multiple-choice questions from sentences and the graph's facts; deterministic for the same
+    arguments.
 
     "A ___ is a place where you can buy stamps": the masked end of the fact is the correct choice. The distractors share
     relation and other end with it, so that the graph alone does not give the answer and the sentence must be read.
-
-    Args:
-        sentences: running text, one sentence each.
-        count: maximum number of questions.
-        choices: number of choices per question; facts with too few distractors are skipped.
+    Facts with too few distractors for so many `choices` are skipped.
     """
     linker, draw = Linker(graph), np.random.default_rng(seed)
     useful = np.array([split_local_name(r.name) not in VAGUE for r in graph.relations] or [False])

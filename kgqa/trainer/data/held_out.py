@@ -150,10 +150,8 @@ class Restriction(NamedTuple):
 
 
 class LeakageGuard:
-    """Rejects data whose data card does not allow the intended use.
-
-    Args:
-        allowed: roles that may be used, by the cards of the project and by any card in the folder of a data file.
+    """Rejects data whose use, by the cards of the project and any card in the folder of a data file, is not in
+    `allowed`.
     """
 
     def __init__(self, allowed: Collection[DataUse] = (DataUse.TRAIN,)) -> None:

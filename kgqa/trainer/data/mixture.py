@@ -49,12 +49,7 @@ def cache_key(examples: Sequence[Example], graph_hash: str, *settings: object) -
 
 
 class Subgraphs(Sequence[list[Subgraph]]):
-    """The subgraphs of a data set: item i is the list of subgraphs of example i, created on access.
-
-    Args:
-        count: number of examples.
-        make: returns the subgraphs of an example, given its index.
-    """
+    """The subgraphs of a data set: item i is the list of subgraphs of example i, which `make(i)` returns on access."""
 
     def __init__(self, count: int, make: Callable[[int], list[Subgraph]]) -> None:
         self._count, self._make = count, make
@@ -67,11 +62,8 @@ class Subgraphs(Sequence[list[Subgraph]]):
 
 
 class StoredSubgraphs(Subgraphs):
-    """Subgraphs in a file, loaded on access, since those of a data set would take gigabytes as objects.
-
-    Args:
-        path: a file written by `cached_subgraphs`.
-        change: applied to each subgraph that is loaded.
+    """Subgraphs in a file that `cached_subgraphs` wrote, loaded on access, since those of a data set would take
+    gigabytes as objects; `change` is applied to each.
     """
 
     def __init__(self, path: Path, change: Ablation) -> None:

@@ -114,11 +114,8 @@ class LabelledBatches(Batches):
 def train_task(
     recipe: TaskRecipe, folder: Path, data: Path | None = None, limit: int | None = None
 ) -> TrainResult:
-    """Train and evaluate a classifier; the best is exported to `folder/export`, for `Classifier` and Hugging Face.
-
-    Args:
-        data: folder of the published sets; by default `KGQA_DATA`.
-        limit: evaluate on the first N examples.
+    """Train and evaluate a classifier (on the first `limit` examples); the best is exported to `folder/export`, for
+    `Classifier` and Hugging Face. Published sets are in the folder `data`, by default that of `KGQA_DATA`.
     """
     settings = recipe.task
     if not settings.teacher and (

@@ -306,11 +306,7 @@ def train_reader(recipe: ReaderRecipe, folder: Path, collated: Batches | None = 
     longest = min(recipe.input.max_tokens, reader.layerwise.max_tokens)
     reading = recipe.input.model_copy(update={"max_tokens": longest})
     collator = Collator(tokenizer, reading, entities=entities)
-    card = {
-        "name": recipe.name,
-        "input": reading.model_dump(),
-        "recipe": recipe.model_dump(mode="json"),
-    }
+    card = {"name": recipe.name, "input": reading.model_dump(), "recipe": recipe.model_dump(mode="json")}
     start = find_encoder(recipe.encoder.folder)
     if (start / CARD).is_file() and not recipe.encoder.from_scratch:
         card["earlier_data"] = sorted(trained_on(read_card(start)))

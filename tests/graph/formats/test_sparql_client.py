@@ -8,13 +8,13 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.garden import GARDEN
 from support.sparql_server import serve
+from support.web import Quiet, running
 
 from kgqa.graph.formats.source_files import Tally
 from kgqa.graph.formats.sparql_client import Binding, Endpoint, iri, literal, read_endpoint
@@ -57,30 +57,21 @@ def test_a_silent_endpoint_is_given_up() -> None:
 
 
 def test_an_endpoint_that_drips_is_given_up_in_time() -> None:
-    class Drip(BaseHTTPRequestHandler):
+    class Drip(Quiet):
         def do_POST(self) -> None:
-            self.send_response(200)
-            self.end_headers()
-            try:
+            self.reply(200)
+            with suppress(OSError):
                 while not done.wait(0.02):
                     self.wfile.write(b" ")
-            except OSError:
-                pass
-
-        def log_message(self, *args: Any) -> None:
-            pass
 
     done = threading.Event()
-    server = HTTPServer(("127.0.0.1", 0), Drip)
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    endpoint = Endpoint(f"http://127.0.0.1:{server.server_port}/", timeout_s=0.3, retries=0)
-    begin = time.monotonic()
-    with pytest.raises(InputError, match="timed out"):
-        endpoint.select("SELECT * {}")
-    assert time.monotonic() - begin < 5
-    done.set()
-    server.shutdown()
-    server.server_close()
+    with running(Drip) as url:
+        endpoint = Endpoint(url, timeout_s=0.3, retries=0)
+        begin = time.monotonic()
+        with pytest.raises(InputError, match="timed out"):
+            endpoint.select("SELECT * {}")
+        assert time.monotonic() - begin < 5
+        done.set()
 
 
 def test_query_refused_and_answered() -> None:
@@ -94,54 +85,25 @@ def test_query_refused_and_answered() -> None:
 def test_an_endpoint_that_has_moved_is_asked_at_its_new_address_without_credentials() -> None:
     seen: list[tuple[str, bytes, str | None]] = []
 
-    class Moved(BaseHTTPRequestHandler):
+    class Moved(Quiet):
         def do_POST(self) -> None:
             query = self.rfile.read(int(self.headers["Content-Length"]))
             seen.append((self.path, query, self.headers["X-Key"]))
             if self.path != "/neu/d%C3%B6rfer":
-                self.send_response(308)
-                self.send_header("Location", "/neu/d%C3%B6rfer")
-                self.end_headers()
-                return
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(b'{"boolean": true}')
+                self.reply(308, Location="/neu/d%C3%B6rfer")
+            else:
+                self.reply(200, b'{"boolean": true}')
 
-        def log_message(self, *args: Any) -> None:
-            pass
-
-    server = HTTPServer(("127.0.0.1", 0), Moved)
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    url = f"http://127.0.0.1:{server.server_port}"
-    assert Endpoint(f"{url}/alt", retries=0, headers={"X-Key": "secret"}).ask("ASK {}")
-    assert seen == [("/alt", b"query=ASK+%7B%7D", "secret"), ("/neu/d%C3%B6rfer", b"query=ASK+%7B%7D", None)]
-    assert Endpoint(f"{url}/neu/dörfer", retries=0).ask("ASK {}")  # an address as people write it
-    server.shutdown()
-    server.server_close()
+    with running(Moved) as url:
+        assert Endpoint(f"{url}/alt", retries=0, headers={"X-Key": "secret"}).ask("ASK {}")
+        moved = ("/neu/d%C3%B6rfer", b"query=ASK+%7B%7D", None)
+        assert seen == [("/alt", b"query=ASK+%7B%7D", "secret"), moved]
+        assert Endpoint(f"{url}/neu/dörfer", retries=0).ask("ASK {}")  # an address as people write it
 
 
-class Page(BaseHTTPRequestHandler):
-    def do_POST(self) -> None:
-        self.send_response(200)
-        self.end_headers()
-        self.wfile.write(b"<html>welcome</html>")
-
-    def log_message(self, *args: Any) -> None:
-        pass
-
-
-@pytest.fixture
-def website() -> Iterator[str]:
-    server = HTTPServer(("127.0.0.1", 0), Page)
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_address[1]}/"
-    server.shutdown()
-    server.server_close()
-
-
-def test_no_endpoint_but_a_page(website: str) -> None:
-    with pytest.raises(InputError, match="is it the query URL"):
-        Endpoint(website).select("SELECT * {}")
+def test_no_endpoint_but_a_page() -> None:
+    with answering(b"<html>welcome</html>") as url, pytest.raises(InputError, match="is it the query URL"):
+        Endpoint(url).select("SELECT * {}")
 
 
 ROW = {"s": {"type": "uri", "value": "http://x/a"}}
@@ -231,22 +193,14 @@ def test_a_head_that_drips_is_given_up_in_time() -> None:
 def answering(content: bytes) -> Iterator[str]:
     """The address of a server that answers all it is asked with the same."""
 
-    class Same(BaseHTTPRequestHandler):
+    class Same(Quiet):
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers["Content-Length"]))
-            self.send_response(200)
-            self.end_headers()
             with suppress(OSError):
-                self.wfile.write(content)
+                self.reply(200, content)
 
-        def log_message(self, *args: Any) -> None:
-            pass
-
-    server = HTTPServer(("127.0.0.1", 0), Same)
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_address[1]}/"
-    server.shutdown()
-    server.server_close()
+    with running(Same) as url:
+        yield url
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any
 
 import pytest
+from support.web import Quiet, running
 
 from kgqa.graph.storage.import_graph import OFFICIAL, Official, download, get_graph
 from kgqa.types import InputError
@@ -16,25 +14,17 @@ from kgqa.types import InputError
 CONTENT = b"0123456789" * 100
 
 
-class Files(BaseHTTPRequestHandler):
+class Files(Quiet):
     def do_GET(self) -> None:
         start = int(self.headers.get("Range", "bytes=0-")[6:-1])
-        self.send_response(206 if start else 200)
-        self.send_header("Content-Length", str(len(CONTENT) - start))
-        self.end_headers()
-        self.wfile.write(CONTENT[start:])
-
-    def log_message(self, *args: Any) -> None:
-        pass
+        size = str(len(CONTENT) - start)
+        self.reply(206 if start else 200, CONTENT[start:], **{"Content-Length": size})
 
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    server = HTTPServer(("127.0.0.1", 0), Files)
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_address[1]}/graph.csv"
-    server.shutdown()
-    server.server_close()
+    with running(Files) as address:
+        yield f"{address}/graph.csv"
 
 
 @pytest.mark.parametrize("have", [0, 300])

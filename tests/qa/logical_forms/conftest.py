@@ -24,6 +24,10 @@ Rook|load|"900 kg"
 Swift|load|"1 t"
 Rook|bought|"2018-05-03"^^<{XSD}date>
 Swift|bought|"2019-01-07"^^<{XSD}date>
+Rook|checked|"2020-05-03T09:05:00"^^<{XSD}dateTime>
+Swift|checked|"2020-03-07T14:30:00"^^<{XSD}dateTime>
+Rook|trip|"PT1H30M"^^<{XSD}duration>
+Swift|trip|"PT45M"^^<{XSD}duration>
 Rook|driver|Mia Orbell
 Swift|driver|Tom Firth
 Heron|driver|Tom Firth

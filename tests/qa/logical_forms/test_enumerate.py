@@ -39,6 +39,10 @@ CASES = {
     ),
     "Who drives vehicles faster than 130?": '(JOIN (R driver) (FILTER > "top speed" "130" (CLASS Vehicle)))',
     "Is a van a kind of vehicle?": '(EXISTS (AND "Van" (JOIN subClassOf "Vehicle")))',
+    "Which vans were checked after 2 pm?": '(FILTER > checked "14:00" (CLASS Van))',
+    "Which vans does Tom Firth or Mia Orbell drive?": (
+        '(AND (CLASS Van) (JOIN driver (SET "Tom Firth" "Mia Orbell")))'
+    ),
     "Who drives Swfit?": '(JOIN (R driver) "Swift")',
     "What does Orbell earn?": '(JOIN (R salary) "Mia Orbell")',
 }
@@ -397,7 +401,7 @@ def claims(tmp_path_factory) -> NameLookup:
         ),
         (
             "Has the roof claim been settled?",
-            "whether there is claims whose damaged part is roof that are settled",
+            "whether there are claims whose damaged part is roof that are settled",
             "yes",
         ),
         ("What is the second highest amount claimed?", "the second largest amount claimed of claims", "100"),
@@ -456,3 +460,58 @@ def test_other_scripts_marks_and_digits_are_read_as_english_ones() -> None:
     form = names.parse('(COMPARE < (VALUES height "東京タワー") (VALUES height "スカイツリー"))')
     result = execute(names.facts, form)
     assert result is not None and result.text == "yes"
+
+
+ORDERS = f"""
+O-1|customer|"Ann"
+O-2|customer|"Ann"
+O-3|customer|"Bo"
+O-1|sent on|"2024-03-02"^^<{XSD}date>
+O-2|sent on|"2024-03-09"^^<{XSD}date>
+O-3|sent on|"2024-05-01"^^<{XSD}date>
+O-1|price|"12"
+O-2|price|"9"
+O-3|price|"40"
+O-1|paid|"yes"
+O-2|paid|"yes"
+O-3|paid|"no"
+"""
+
+
+def orders(*more: str) -> NameLookup:
+    triples = [Triple(*line.split("|")) for line in (*ORDERS.strip().splitlines(), *more)]
+    triples += [Triple(f"O-{n}", TYPE, "order") for n in (1, 2, 3)]
+    return NameLookup(GraphFacts(GraphStore.from_triples(triples, name="orders")))
+
+
+def test_a_date_without_its_year_is_of_the_only_year_there_is() -> None:
+    asked, later = "Which orders were sent after 5 March?", 'FILTER > "sent on" "5 March'
+    assert f'({later} 2024" (CLASS "order"))' in grown(orders(), asked)
+    assert '(FILTER = "sent on" "March 2024" (CLASS "order"))' in grown(orders(), "Which were sent in March?")
+    of_two_years = orders(f'O-1|sent on|"2023-03-02"^^<{XSD}date>')
+    assert not any("5 March" in form for form in grown(of_two_years, asked))
+
+
+def test_texts_are_counted_by_what_has_them() -> None:
+    most = '(ARGMAX (COUNT (R customer)) (JOIN (R customer) (CLASS "order")))'
+    assert most in grown(orders(), "Who placed the most orders?")
+    forms = grown(orders(), "Which customers ordered more than once?")
+    assert '(FILTER > (COUNT (R customer)) "1" (JOIN (R customer) (CLASS "order")))' in forms
+    assert not any("price" in form and '"1"' in form for form in forms)  # once is no price
+
+
+def test_what_a_thing_has_may_be_true() -> None:
+    whether = '(EXISTS (FILTER = paid "yes" (AND (CLASS "order") (JOIN customer "Bo"))))'
+    assert whether in grown(orders(), "Has Bo paid?")
+    # some of them are paid and some are not
+    mixed = grown(orders('O-4|customer|"Bo"', 'O-4|paid|"yes"', f"O-4|{TYPE}|order"), "Has Bo paid?")
+    assert whether not in mixed
+
+
+def test_a_class_may_be_what_is_lacking() -> None:
+    lines = ("Lesson 1|pupil|Ann", "Test 1|pupil|Bo", "Test 2|pupil|Ann")
+    kinds = {"Lesson 1": "lesson", "Test 1": "test", "Test 2": "test", "Ann": "pupil", "Bo": "pupil"}
+    triples = [Triple(*line.split("|")) for line in lines] + [Triple(e, TYPE, k) for e, k in kinds.items()]
+    names = NameLookup(GraphFacts(GraphStore.from_triples(triples, name="school")))
+    forms = grown(names, "Which pupils have had no lesson?")
+    assert '(MINUS (CLASS "pupil") (JOIN (R pupil) (CLASS "lesson")))' in forms

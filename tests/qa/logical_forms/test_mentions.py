@@ -24,6 +24,9 @@ TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
         ("at least ten days", ("10 days",)),
         ("under €20", ("€20",)),
         ("before May 2021", ("May 2021",)),
+        ("after 10 March or on May 3rd", ("10 March", "3 May")),
+        ("in march or before June", ("March", "June")),
+        ("Who may march?", ()),
     ],
 )
 def test_values(text: str, values: tuple[str, ...]) -> None:
@@ -169,6 +172,8 @@ def test_the_first_word_of_a_name_with_of_names_it() -> None:
         ("Who was the third examiner?", "second examiner", True),
         ("How wide is it?", "length", True),
         ("Who won the second race?", "winner", False),
+        ("How many students dropped out?", "enrolment course", True),
+        ("Which offer was rejected?", "accepted on", True),
         ("Who wrote the last letter?", "written by", False),
     ],
 )
@@ -210,3 +215,24 @@ def test_what_or_joins_may_be_the_answer(names: NameLookup) -> None:
     assert either("Is the Rook or the Swift faster?") == ["Rook", "Swift"]
     assert either("Is there a van of Tom Firth or Mia Orbell?") == []
     assert either("Is Rook a van?") == []
+
+
+def test_a_month_that_is_a_text_of_the_graph_is_no_date() -> None:
+    triples = [Triple("Lilac", "flowers in", '"May"'), Triple("Rose", "flowers in", '"June"')]
+    graph = GraphStore.from_triples(triples, name="plants")
+    index = GraphIndex(graph)
+    found = [
+        question_mentions(
+            GraphFacts(graph), fuzzy_linker(graph), index, Question(f"What flowers in {month}?")
+        )
+        for month in ("May", "March")
+    ]
+    assert [asked.values for asked in found] == [(), ("March",)]
+
+
+def test_the_day_of_a_date_is_no_rank() -> None:
+    graph = GraphStore.from_triples([Triple("Lilac", "planted on", '"2024-05-03"')], name="plants")
+    index, linker = GraphIndex(graph), fuzzy_linker(graph)
+    texts = ("What was planted on the 3rd of May?", "Which was the 3rd oldest?")
+    asked = [question_mentions(GraphFacts(graph), linker, index, Question(text)) for text in texts]
+    assert [found.rank for found in asked] == [1, 3]

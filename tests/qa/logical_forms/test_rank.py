@@ -195,3 +195,32 @@ def test_a_class_is_called_as_the_question_calls_it(names: NameLookup) -> None:
     question = asked(names, "How many lorries are there?")
     found = shortlist(GraphFacts(names.facts.graph), question, Enumerator(names.facts, question).forms())
     assert found[0].phrase == "the number of lorries"
+
+
+def test_the_most_of_a_class_is_no_largest_value() -> None:
+    lines = (
+        "Ann|orders|O-1",
+        "Ann|orders|O-2",
+        "Bo|orders|O-3",
+        'O-1|price|"9"',
+        'O-2|price|"8"',
+        'O-3|price|"30"',
+    )
+    triples = [Triple(*line.split("|")) for line in lines]
+    triples += [
+        Triple(e, TYPE, "buyer" if e[0] != "O" else "order") for e in ("Ann", "Bo", "O-1", "O-2", "O-3")
+    ]
+    names = NameLookup(GraphFacts(GraphStore.from_triples(triples, name="orders")))
+    question = asked(names, "Which buyer has the most orders?")
+    dearest = names.parse('(JOIN orders (ARGMAX price (CLASS "order")))')
+    assert coverage(names.facts, question, dearest) >= 1
+
+
+def test_how_many_asks_for_one_number() -> None:
+    lines = ("Job 1|car|Golf", "Job 2|car|Golf", 'Job 1|hours|"2.5"', 'Job 2|hours|"1"')
+    triples = [Triple(*line.split("|")) for line in lines] + [Triple(f"Job {n}", TYPE, "job") for n in (1, 2)]
+    names = NameLookup(GraphFacts(GraphStore.from_triples(triples, name="jobs")))
+    question = asked(names, "How many hours were spent on the Golf?")
+    phrases = [c.phrase for c in shortlist(names.facts, question, Enumerator(names.facts, question).forms())]
+    own = [p for p in phrases if "hours of" in p and "Golf" in p]
+    assert own[0].startswith("the sum of")

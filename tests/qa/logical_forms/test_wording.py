@@ -52,3 +52,7 @@ def test_plurals_that_count() -> None:
         if wording_of(label).is_number
     ]
     assert counts == ["pages"]
+
+
+def test_a_past_that_is_a_participle_may_be_a_state() -> None:
+    assert wording_of("paid").state == "paid"  # orders that are not paid

@@ -11,11 +11,11 @@ import socket
 import threading
 import time
 from collections import Counter
-from contextlib import closing, suppress
+from contextlib import closing
 from http import HTTPStatus
 from pathlib import Path
 
-from reliability import SyntheticGraph
+from reliability import SyntheticGraph, fork
 
 GROWTH_MB = 64
 """That a service may keep of a thousand questions: caches have bounds."""
@@ -36,16 +36,14 @@ class Served:
 
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
         self.port = self.listener.getsockname()[1]
-        self.child = os.fork()
-        if not self.child:
-            quiet = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(quiet, 1), os.dup2(quiet, 2)
-            with suppress(BaseException):
-                limits = ServiceLimits(timeout_s=120)
-                app = create_service(lambda: {("tiny", "store"): world.answerer}, limits, eager=True)
-                config = uvicorn.Config(app, log_config=None, access_log=False)
-                uvicorn.Server(config).run(sockets=[self.listener])
-            os._exit(0)
+
+        def serve() -> None:
+            limits = ServiceLimits(timeout_s=120)
+            app = create_service(lambda: {("tiny", "store"): world.answerer}, limits, eager=True)
+            config = uvicorn.Config(app, log_config=None, access_log=False)
+            uvicorn.Server(config).run(sockets=[self.listener])
+
+        self.child = fork(serve)
         self.listener.close()
 
     def ask(self, number: str, text: str, timeout_s: float = 120) -> str:

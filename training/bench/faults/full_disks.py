@@ -10,6 +10,7 @@ import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from faults.kills import trained, training
@@ -32,6 +33,17 @@ def ending(attempt: Callable[[], object], before: Callable[[], None] = lambda: N
             os.write(pipe, f"traceback {type(error).__name__} {error}".encode())
 
     return in_child(info)[1] or "died"
+
+
+def is_fault(ended: str) -> bool:
+    """Whether something ended neither well nor in one line."""
+    return ended.split()[0] not in ("done", "refused")
+
+
+def are_answered(path: Path, count: int) -> bool:
+    """Whether a file has the answers to so many questions, in order."""
+    found = [json.loads(line)["id"] for line in path.read_text(encoding="utf-8").splitlines()]
+    return found == [str(n) for n in range(count)]
 
 
 @contextmanager
@@ -60,7 +72,6 @@ def leave_room(disk: Path, room: int) -> Path:
 def fill_small_disk(world: SyntheticGraph) -> tuple[int, list[str]]:
     """An import, a prediction and a training on a full disk end in one line; what was there before is whole, and what
     was begun goes on to what an unbroken run writes."""
-    from kgqa.cli.predict import PredictionRun, predict_file
     from kgqa.graph.storage.import_graph import import_graph
     from kgqa.graph.storage.store import GraphStore
 
@@ -72,14 +83,11 @@ def fill_small_disk(world: SyntheticGraph) -> tuple[int, list[str]]:
             return 0, []
         import_graph([world.graph], disk / "store")
         facts = GraphStore.open(disk / "store").edge_count
-        source, answers = world.folder / "disk_questions.jsonl", disk / "answers.jsonl"
-        rows = ({"id": str(n), "question": f"Who works in ward {n}?"} for n in range(24))
-        source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-        asked = PredictionRun(str(world.store), str(world.reader), 4, "cpu")
+        answers = disk / "answers.jsonl"
         tries: dict[str, Callable[[], object]] = {
-            "import": lambda: import_graph([world.graph], disk / "store"),
-            "predict": lambda: predict_file(source, answers, asked),
-            "train": lambda: train(disk / "trained"),
+            "import": partial(import_graph, [world.graph], disk / "store"),
+            "predict": partial(world.prediction(24), answers),
+            "train": partial(train, disk / "trained"),
         }
         for name, attempt in tries.items():
             endings: Counter[str] = Counter()
@@ -89,15 +97,14 @@ def fill_small_disk(world: SyntheticGraph) -> tuple[int, list[str]]:
                 ballast.unlink()
                 endings[output.split()[0]] += 1
                 tried += 1
-                if output.split()[0] not in ("done", "refused"):
+                if is_fault(output):
                     faults.append(f"full disk, {name}, {room} bytes: {output[:200]}")
             if GraphStore.open(disk / "store").edge_count != facts:
                 faults.append("full disk: the old store is not whole")
             print(f"full disk, {name}: {dict(endings)}", flush=True)
             if (output := ending(attempt)) != "done":
                 faults.append(f"{name} does not go on after a full disk: {output[:200]}")
-        found = [json.loads(line)["id"] for line in answers.read_text(encoding="utf-8").splitlines()]
-        if found != [str(n) for n in range(24)]:
+        if not are_answered(answers, 24):
             faults.append("full disk: a prediction that met one does not go on")
         if not whole.exists():
             train(whole)
@@ -115,7 +122,6 @@ def fill_disk(world: SyntheticGraph) -> tuple[int, list[str]]:
     """
     import resource
 
-    from kgqa.cli.predict import PredictionRun, predict_file
     from kgqa.graph.storage.import_graph import import_graph
     from kgqa.graph.storage.store import GraphStore
 
@@ -123,13 +129,9 @@ def fill_disk(world: SyntheticGraph) -> tuple[int, list[str]]:
     store, answers = world.folder / "full", world.folder / "full.jsonl"
     import_graph([world.graph], store)
     facts = GraphStore.open(store).edge_count
-    source = world.folder / "full_questions.jsonl"
-    rows = ({"id": str(n), "question": f"Who works in ward {n}?"} for n in range(24))
-    source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    asked = PredictionRun(str(world.store), str(world.reader), 4, "cpu")
     tries: dict[str, Callable[[], object]] = {
-        "import": lambda: import_graph([world.graph], store),
-        "predict": lambda: predict_file(source, answers, asked),
+        "import": partial(import_graph, [world.graph], store),
+        "predict": partial(world.prediction(24), answers),
     }
     for name, attempt in tries.items():
         for room in (0, 100, 1_000, 3_000):
@@ -140,12 +142,11 @@ def fill_disk(world: SyntheticGraph) -> tuple[int, list[str]]:
 
             output = ending(attempt, limit)
             tried += 1
-            if output.split()[0] not in ("done", "refused"):
+            if is_fault(output):
                 faults.append(f"full disk, {name}, {room} bytes: {output[:200]}")
         if name == "import" and GraphStore.open(store).edge_count != facts:
             faults.append("full disk: the old store is not whole")
-    predict_file(source, answers, asked)
-    found = [json.loads(line)["id"] for line in answers.read_text(encoding="utf-8").splitlines()]
-    if found != [str(n) for n in range(24)]:
+    tries["predict"]()
+    if not are_answered(answers, 24):
         faults.append("full disk: a prediction that met one does not go on")
     return tried, faults

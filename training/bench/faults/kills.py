@@ -9,11 +9,10 @@ import shutil
 import signal
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from reliability import ROOT, SyntheticGraph, in_child
+from reliability import ROOT, SyntheticGraph, fork, in_child
 
 from kgqa.types import InputError
 
@@ -23,13 +22,7 @@ QUESTIONS = ROOT / "training" / "data" / "everyday" / "train" / "digging.jsonl"
 
 def killed(work: Callable[[], object], after_s: float) -> bool:
     """Run in a child and kill it after some seconds; whether it had not ended by itself."""
-    child = os.fork()
-    if not child:
-        quiet = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(quiet, 1), os.dup2(quiet, 2)
-        with suppress(BaseException):
-            work()
-        os._exit(0)
+    child = fork(work)
     time.sleep(after_s)
     os.kill(child, signal.SIGKILL)
     return bool(os.WIFSIGNALED(os.waitpid(child, 0)[1]))
@@ -63,14 +56,9 @@ def kill_imports(world: SyntheticGraph, times: int, draw: random.Random) -> tupl
 
 def kill_predictions(world: SyntheticGraph, times: int, draw: random.Random) -> tuple[int, list[str]]:
     """Kills of a prediction that goes on where it was: the same file as without."""
-    from kgqa.cli.predict import PredictionRun, predict_file
-
-    source, whole = world.folder / "asked.jsonl", world.folder / "whole.jsonl"
-    rows = ({"id": str(n), "question": f"Who works in ward {n}?"} for n in range(48))
-    source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    asked = PredictionRun(str(world.store), str(world.reader), 4, "cpu")
+    predict, whole = world.prediction(48), world.folder / "whole.jsonl"
     begin = time.perf_counter()
-    in_child(lambda _: predict_file(source, whole, asked))
+    in_child(lambda _: predict(whole))
     whole_s = time.perf_counter() - begin
 
     def answers(path: Path) -> list[object]:
@@ -83,10 +71,8 @@ def kill_predictions(world: SyntheticGraph, times: int, draw: random.Random) -> 
         runs += 1
         try:
             for _ in range(1 + draw.randrange(4)):
-                kills += killed(
-                    lambda path=target: predict_file(source, path, asked), draw.uniform(0, whole_s)
-                )
-            status, _ = in_child(lambda _, path=target: predict_file(source, path, asked))
+                kills += killed(partial(predict, target), draw.uniform(0, whole_s))
+            status, _ = in_child(lambda _, path=target: predict(path))
             if status or answers(target) != answers(whole):
                 faults.append(f"predict: {target.name} is not what an unbroken run writes")
         except (InputError, ValueError, OSError) as error:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
-from faults.full_disks import ending
+from faults.full_disks import are_answered, ending, is_fault
 from reliability import SyntheticGraph
 
 NOBODY = 65534
@@ -40,15 +40,11 @@ def at_once(works: list[Callable[[], object]]) -> list[str]:
 
 def write_at_once(world: SyntheticGraph, times: int, draw: random.Random) -> tuple[int, list[str]]:
     """Two to four predictions into one file, exports into one file, and readings of one graph into a cold cache."""
-    from kgqa.cli.predict import PredictionRun, predict_file
     from kgqa.graph.formats import export_store
     from kgqa.graph.load import open_graph
     from kgqa.graph.storage.store import GraphStore
 
-    source, faults = world.folder / "together.jsonl", list[str]()
-    rows = [{"id": str(n), "question": f"Who works in ward {n}?"} for n in range(8)]
-    source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    asked, store = PredictionRun(str(world.store), str(world.reader), 4, "cpu"), GraphStore.open(world.store)
+    predict, store, faults = world.prediction(8), GraphStore.open(world.store), list[str]()
     export_store(store, world.folder / "whole.ttl")
     exported, facts = (world.folder / "whole.ttl").read_bytes(), store.edge_count
     for number in range(times):
@@ -59,22 +55,17 @@ def write_at_once(world: SyntheticGraph, times: int, draw: random.Random) -> tup
         graph.write_bytes(world.graphs[".ttl"] + b"\n# %d" % number)  # not in the cache yet
         kind, works = draw.choice(
             [
-                ("predict", lambda to=target: predict_file(source, to, asked)),
-                ("export", lambda to=target: export_store(store, to, "turtle")),
-                ("cache", lambda path=graph: open_graph(path)),
+                ("predict", partial(predict, target)),
+                ("export", partial(export_store, store, target, "turtle")),
+                ("cache", partial(open_graph, graph)),
             ]
         )
         endings = at_once([works] * draw.randrange(2, 5))
-        faults += [
-            f"{kind} at once: {output[:200]}"
-            for output in endings
-            if output.split()[0] not in ("done", "refused")
-        ]
+        faults += [f"{kind} at once: {output[:200]}" for output in endings if is_fault(output)]
         if "done" not in endings:
             faults.append(f"{kind} at once: none came to an end: {endings}")
         elif kind == "predict":
-            found = [json.loads(line)["id"] for line in target.read_text(encoding="utf-8").splitlines()]
-            faults += [] if found == [row["id"] for row in rows] else [f"predict at once: {found}"]
+            faults += [] if are_answered(target, 8) else ["predict at once: other answers"]
         elif kind == "export" and target.read_bytes() != exported:
             faults.append("export at once: the file is not whole")
         elif kind == "cache" and open_graph(graph).edge_count != facts:  # type: ignore[attr-defined]
@@ -88,7 +79,6 @@ def write_read_only(world: SyntheticGraph, times: int, draw: random.Random) -> t
     """Predict, export, import and train into a folder that is read-only end in one line, and leave it as it was."""
     from faults.kills import training
 
-    from kgqa.cli.predict import PredictionRun, predict_file
     from kgqa.graph.formats import export_store
     from kgqa.graph.storage.import_graph import import_graph
     from kgqa.graph.storage.store import GraphStore
@@ -96,20 +86,14 @@ def write_read_only(world: SyntheticGraph, times: int, draw: random.Random) -> t
     world.folder.chmod(0o755)
     folder, faults = world.folder / "read_only", list[str]()
     folder.mkdir()
-    source = world.folder / "read_only.jsonl"
-    source.write_text('{"id": "a", "question": "Who works?"}\n', encoding="utf-8")
     (folder / "kept").write_text("mine", encoding="utf-8")
     folder.chmod(0o555)
-    asked, store, train = (
-        PredictionRun(str(world.store), str(world.reader), 4, "cpu"),
-        GraphStore.open(world.store),
-        training(world),
-    )
+    predict, store, train = world.prediction(1), GraphStore.open(world.store), training(world)
 
     def tries(where: Path) -> list[Callable[[], object]]:
         return [
-            lambda: predict_file(source, where / "out.jsonl", asked),
-            lambda: predict_file(source, where / "kept", asked, overwrite=True),
+            lambda: predict(where / "out.jsonl"),
+            lambda: predict(where / "kept", overwrite=True),
             lambda: export_store(store, where / "out.ttl"),
             lambda: import_graph([world.graph], where / "store"),
             lambda: train(where / "run"),
