@@ -48,7 +48,7 @@ from kgqa.models.encoders.variants import (
 )
 from kgqa.models.entity_vectors import FILE as ENTITIES
 from kgqa.models.entity_vectors import load_entities
-from kgqa.models.pretrained import load_pretrained
+from kgqa.models.pretrained import load_pretrained, load_weights
 from kgqa.models.reasoners.base import ReasonerSettings
 from kgqa.objectives import distillation
 from kgqa.objectives.base import Batches, BatchType, EncoderType, LanguageModelling, Objective
@@ -421,12 +421,10 @@ def _start(model: nn.Module, start: str | None) -> None:
     """
     if start is None:
         return
-    from safetensors.torch import load_file
-
-    path = data_path(start) / "model.safetensors"
-    if not path.is_file():
-        raise InputError(f"{path}: contains no weights; start must be an export folder")
-    weights, own = load_file(path), model.state_dict()
+    folder = data_path(start)
+    if not any(folder.glob("model*.safetensors")):
+        raise InputError(f"{folder}: contains no weights; start must be an export folder")
+    weights, own = load_weights(folder, "model.safetensors"), model.state_dict()
     prefix = getattr(model, "base_model_prefix", "") + "."
     fitting = {}
     for name, value in weights.items():
@@ -444,7 +442,7 @@ def _start(model: nn.Module, start: str | None) -> None:
     missing = [name for name in sorted(inside) if name not in fitting and "pooler" not in name]
     if missing:
         raise InputError(
-            f"{path}: does not fit the recipe's encoder ({missing[0]} is missing or of another shape)"
+            f"{folder}: does not fit the recipe's encoder ({missing[0]} is missing or of another shape)"
         )
     model.load_state_dict(fitting, strict=False)
 

@@ -38,6 +38,7 @@ from kgqa.trainer.pretraining import (
 )
 from kgqa.trainer.recipe import load_recipe
 from kgqa.types import InputError
+from training.pack import pack
 
 RECIPES = sorted((Path(__file__).parents[2] / "training" / "recipes" / "pretrain").glob("*.toml"))
 SENTENCES = ["The cook stirs the soup with a spoon.", "The farmer digs the field with a spade.", "They rest."]
@@ -403,6 +404,16 @@ def test_rtd_goes_on_from_a_masked_language_model(tmp_path: Path) -> None:
     ids = torch.randint(5, 128, (2, 16))
     one, two = (o.encoder(input_ids=ids).last_hidden_state for o in (first, second))
     assert torch.allclose(one, two, atol=1e-5)
+
+
+def test_a_run_starts_from_weights_in_eight_bits(tmp_path: Path) -> None:
+    first = built(assembled_recipe("modernbert")).eval()
+    first.export(tmp_path / "whole")
+    pack(tmp_path / "whole", tmp_path / "packed")
+    second = built(assembled_recipe("modernbert", start=str(tmp_path / "packed"))).eval()
+    ids = torch.randint(5, 128, (2, 16))
+    one, two = (o.encoder(input_ids=ids).last_hidden_state for o in (first, second))
+    assert torch.allclose(one, two, atol=0.05)
 
 
 def test_what_does_not_fit_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
