@@ -40,6 +40,8 @@ from kgqa.qa.retrieve import Retriever
 from kgqa.settings import FACT_ENCODER, find_encoder
 from kgqa.trainer.finetuning.fact_encoder import query_of
 from kgqa.types import Edges, Example, NodeRole
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this folder is beside the package
 from training.pack import packed
 
 DATA = Path(__file__).parent / "data"

@@ -102,9 +102,10 @@ class Batcher:
     ) -> list[Future[Any]]:
         """A future for each question. If all futures of a batch are cancelled, it is not run, or is stopped.
 
-        For the `kind` `ANSWER`, `work` is run on a batch of questions, else on each alone. It must begin `within_s`,
-        and a question is given up after `timeout_s`. Raises Busy if too many questions wait, one would not begin or end
-        in time, or the batcher was closed; InputError if one would take longer than `timeout_s` even alone.
+        For the `kind` `ANSWER`, `work` is run on a batch of questions, else on each alone. It must begin within
+        `within_s` seconds, and a question is given up after `timeout_s` seconds. Raises Busy if too many questions
+        wait, one would not begin or end in time, or the batcher was closed; InputError if one would take longer than
+        `timeout_s` even alone.
         """
         now = time.monotonic()
         due, end = now + within_s, now + timeout_s

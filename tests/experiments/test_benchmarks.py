@@ -1,11 +1,26 @@
 """Benchmarks run at their smallest sizes."""
 
+import re
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from training.bench import metamorphic, serving
+
+TRAINING = Path(__file__).parents[2] / "training"
+BESIDE_THE_PACKAGE = re.compile(r"^from (?:apps|graph_data|training)\b", re.MULTILINE)
+
+
+def test_scripts_find_what_is_beside_the_package() -> None:
+    """Run as `python training/NAME.py`, a script has its own folder on the path and not the repository's."""
+    scripts = [path for path in TRAINING.rglob("*.py") if "__main__" in path.read_text(encoding="utf-8")]
+    assert len(scripts) > 20
+    for script in scripts:
+        text = script.read_text(encoding="utf-8")
+        if found := BESIDE_THE_PACKAGE.search(text):
+            assert "\nsys.path.insert(0, " in text[: found.start()], script
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,8 @@ def running(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
     """The address of a server with a handler, without a slash at its end."""
     server = HTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()

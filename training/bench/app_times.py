@@ -16,10 +16,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import psutil
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the app and this folder are beside the package
 from apps.examples import gallery_of
 from training.bench.screenshots import chromium, opened, served, settle
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import statistics
+import sys
 import time
 from pathlib import Path
 
@@ -22,6 +23,8 @@ from kgqa.graph.sparql import SparqlGraph
 from kgqa.graph.storage.store import GraphStore
 from kgqa.settings import GRAPHS
 from kgqa.types import KnowledgeGraph, Question
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # this folder is beside the package
 from training.experiments.sparql_server import serve
 
 DEV = Path(__file__).parents[1] / "data" / "everyday" / "development" / "everyday_dev.jsonl"

@@ -30,10 +30,10 @@ from kgqa.graph.overlay import LabelledFact, OverlayGraph
 from kgqa.graph.storage.store import GraphStore
 from kgqa.qa.answerer import Answerer
 from kgqa.types import Answer, KnowledgeGraph, Source
-from training.experiments.sparql_server import serve
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from training.experiments.graph_suite import SuiteQuestion, load_suite
+from training.experiments.sparql_server import serve
 
 GRAPHS = Path(__file__).resolve().parents[2] / "tests" / "graphs"
 FOLDERS = (GRAPHS, GRAPHS / "vocabularies", GRAPHS / "unseen")

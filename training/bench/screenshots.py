@@ -18,6 +18,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the app is beside the package
 from apps.views.batch import SAMPLE
 
 APPS = Path(__file__).parents[2] / "apps"

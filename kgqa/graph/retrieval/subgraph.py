@@ -182,6 +182,9 @@ def retrieve_subgraphs(
 
     A graph is queried at most six times: `find`, `degrees` twice, `neighbours` for each hop and for the facts,
     `labels`; a store on disk once more, for the facts that show the types of the best concepts.
+
+    Raises:
+        InputError: `max_nodes` is below 1.
     """
     if max_nodes < 1:
         raise InputError(f"max_nodes={max_nodes}: must be 1 or more")

@@ -219,7 +219,9 @@ class RTD(LanguageModelling):
         if self.training and self._warming:
             # a gradient of zero for each weight, as processes that exchange gradients expect
             weights = [*self.discriminator.parameters(), *self.head.parameters()]
-            return Loss.summed({"mlm": mlm, "rtd": Term(0.0 * torch.stack([w.sum() for w in weights]).sum(), count)})
+            return Loss.summed(
+                {"mlm": mlm, "rtd": Term(0.0 * torch.stack([w.sum() for w in weights]).sum(), count)}
+            )
         corrupted = replace_hidden(batch.input_ids, masked, logits, self.temperature)
         replaced = corrupted != batch.input_ids
         scores = self.head(states(self.discriminator, corrupted, batch)).float()  # (B, T)
