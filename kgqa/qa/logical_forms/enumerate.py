@@ -25,6 +25,7 @@ from kgqa.qa.logical_forms.language import (
     Count,
     Difference,
     Entities,
+    Every,
     Exists,
     Extreme,
     Filter,
@@ -44,6 +45,7 @@ from kgqa.qa.logical_forms.mentions import (
     asks_other_noun,
     asks_truth,
     class_asked,
+    classes_of_all,
     comparators_in,
     end_asked,
     has_more_content,
@@ -106,6 +108,7 @@ class Enumerator(SetFacts):
         )
         self.unnamed = [*((kind,) for kind in others), *(kinds for kinds in alike if len(kinds) > 1)]
         self.largest = classes
+        self._all_asked = classes_of_all(facts, asked)
         self._rest, self._named_kinds = rest_of(asked), set(self.classes)
         self._mentioned: dict[int, bool] = {}
         # "more than twice" counts: it is compared with no price
@@ -170,8 +173,9 @@ class Enumerator(SetFacts):
         counted = (*counted, *(form for form in own if isinstance(form, Join) and self._leads_down(form)))
         found += [Count(f) for f in counted if not (isinstance(f, Join) and self._are_values(f))]
         found = [form for form in found if self._has_bound(form)] or found
+        found = [self._of_all(form) for form in found] if self._all_asked else found
         if asks_truth(self.asked.text):
-            found = [form for form in found if isinstance(form, Exists | Compare)]
+            found = [form for form in found if isinstance(form, Exists | Every | Compare)]
         elif either := self.asked.either:
             among = [And(Entities(tuple(either)), form) for form in sets]
             named = (form for form in [*found, *among] if isinstance(form, SetForm))
@@ -181,6 +185,17 @@ class Enumerator(SetFacts):
             found = [form for form in found if isinstance(form, Join) and form.path[0].forward] or found
         stated = self._stated(sets) if "count" in self.asked.operators else ()
         return [form for form in dict.fromkeys(found) if self._has_names(form) and form not in stated]
+
+    def _of_all(self, form: Form) -> Form:
+        """Whether all members of a class meet a condition instead of whether some do, if that is asked."""
+        match form:
+            case Exists(And(Class(kinds) as whole, part)) if kinds in self._all_asked:
+                return Every(whole, part)
+            case Exists(Filter(source=whole) as part):
+                inner = next((f for f in subforms(whole) if isinstance(f, Class)), None)
+                asked = inner is not None and inner.ids in self._all_asked
+                return Every(whole, part) if asked else form
+        return form
 
     def _bound(self, base: SetForm) -> SetForm:
         """A set filtered by the question's bound numbers (`QuestionMentions.bound`) unless nothing is left:
@@ -666,9 +681,13 @@ class Enumerator(SetFacts):
                 if value not in met | self._times and _fits(value, unit, own)
             ]
             compared: list[tuple[Comparator, tuple[str, ...]]] = [
-                (op, (dated[text],)) for text in fitting for op in self._comparators(text)
+                (op, (dated[text],))
+                for text in fitting
+                for op in self._comparators(text)
+                if op == "=" or not has_no_year(dated[text])  # March of any year, but after none
             ]
-            compared += [("between", pair) for pair in combinations(map(dated.__getitem__, fitting), 2)]
+            pairs = combinations(map(dated.__getitem__, fitting), 2)
+            compared += [("between", pair) for pair in pairs if _in_order(*pair)]
             first = path[0]
             kind = self._class_reached(first, base) if compared and len(path) == 2 else None
             for op, values in compared:
@@ -816,6 +835,13 @@ def _ends(step: Hop, edges: Edges) -> list[int]:
     """What the facts of a hop lead to."""
     ends: list[int] = (edges.tail if step.forward else edges.head).tolist()
     return ends
+
+
+def _in_order(low: str, high: str) -> bool:
+    """Whether two values can limit a range: if they are of any year, the first is the earlier one."""
+    if not (has_no_year(low) or has_no_year(high)):
+        return True
+    return has_no_year(low) and has_no_year(high) and compared_value(low).date < compared_value(high).date
 
 
 def _fits(text: str, unit: str, units: Collection[str]) -> bool:

@@ -36,6 +36,7 @@ from kgqa.qa.logical_forms.language import (
     Count,
     Difference,
     Entities,
+    Every,
     Exists,
     Extreme,
     Filter,
@@ -52,7 +53,9 @@ from kgqa.types import NO, YES, Edges, Ints
 _ISO = re.compile(r"\d{4}(?:-\d\d(?:-\d\d)?)?")
 _MONTH = "|".join(MONTHS)
 _DAY_IN_WORDS = re.compile(
-    rf"(?:(\d{{1,2}})(?:st|nd|rd|th)? )?({_MONTH}) (?:(\d{{1,2}})(?:st|nd|rd|th)?, )?(\d{{4}})", re.I
+    rf"(?:(\d{{1,2}})(?:st|nd|rd|th)? )?({_MONTH}) (?:(\d{{1,2}})(?:st|nd|rd|th)?, )?(\d{{4}})"
+    rf"|(?:(\d{{1,2}}) )?({_MONTH})",
+    re.I,
 )
 _HOLDS: dict[str, Callable[[float, float], bool]] = {
     "<": lambda a, b: a < b,
@@ -82,7 +85,7 @@ class ComparedValue(NamedTuple):
     """In base units of `unit`."""
     unit: str
     date: str
-    """`2018`, `2018-05` or `2018-05-03`; "" if it is no date."""
+    """`2018`, `2018-05` or `2018-05-03`, of any year `--05` or `--05-03`; "" if it is no date."""
 
     @property
     def written(self) -> float:
@@ -96,16 +99,18 @@ def compared_value(text: str) -> ComparedValue:
 
     >>> compared_value("May 2018").date, compared_value("15 euros")[1:3], compared_value("3 May 2018").date
     ('2018-05', (15.0, 'eur'), '2018-05-03')
+    >>> compared_value("March").date, compared_value("10 March").date
+    ('--03', '--03-10')
     """
     text = text.strip()
     value = value_of(f'"{text}"')
     if _ISO.fullmatch(text):
         return ComparedValue(text, value.amount if value else None, "", text)
     if words := _DAY_IN_WORDS.fullmatch(text):
-        month = [name.lower() for name in MONTHS].index(words[2].lower()) + 1
-        day = words[1] or words[3]
+        month = MONTHS.index((words[2] or words[6]).capitalize()) + 1
+        day = words[1] or words[3] or words[5]
         return ComparedValue(
-            text, None, "date", f"{words[4]}-{month:02}" + (f"-{int(day):02}" if day else "")
+            text, None, "date", f"{words[4] or '-'}-{month:02}" + (f"-{int(day):02}" if day else "")
         )
     return ComparedValue(text, value.amount if value else None, same_unit(value.unit) if value else "", "")
 
@@ -117,7 +122,7 @@ def iso_of(name: str) -> str:
     if kind in DATES or (not datatype and re.match(r"\d{4}-\d\d(?:-\d\d)?(?:T|$)", text)):
         return text if re.match(r"\d{4}", text) else ""
     written_as = compared_value(text).date if not datatype or kind == "string" else ""
-    return written_as if len(written_as) > 4 else ""
+    return written_as if len(written_as) > 4 and written_as[0] != "-" else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +166,9 @@ def _executed(facts: GraphFacts, form: Form) -> Result | None:
                     else None
                 )
             return Result(YES if found else NO, facts=tuple(found.values()))
+        case Every(left, right):
+            whole, others = members(facts, left), members(facts, Minus(left, right))
+            return Result(YES if whole and not others else NO, facts=tuple((others or whole).values()))
         case Aggregate(kind, path, source):
             return _aggregate(facts, kind, path, source)
         case Compare(op, path, left, right):
@@ -426,6 +434,7 @@ def holds(facts: GraphFacts, end: int, path: Path, op: Comparator, limits: tuple
             return time is not None and _HOLDS[op](time, round(limit.amount))
         if not limit.date:
             return False
+        iso = f"-{iso[4:]}" if limit.date.startswith("--") else iso
         written_as = iso[: len(limit.date)]
         # ISO dates order as strings; a year alone cannot be compared with a day
         return len(written_as) == len(limit.date) and _ordered(op, written_as, limit.date)

@@ -6,11 +6,12 @@ import difflib
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 from rapidfuzz import fuzz, process
 
-from kgqa.graph.linking.label_keys import noun_of
+from kgqa.graph.linking.label_keys import MONTHS, noun_of
 from kgqa.graph.linking.normalize import STOP_WORDS, is_known, lemma, plain, split_local_name
 from kgqa.graph.relation_types import is_type_relation
 from kgqa.qa.logical_forms.graph_facts import GraphFacts
@@ -26,6 +27,7 @@ MAX_MET = 100
 """Maximum number of neighbours whose relations are fetched from an endpoint, and of facts of each."""
 
 
+_DATE = re.compile(rf"(?:\d{{1,2}} )?(?:{'|'.join(MONTHS)}) \d{{3,4}}\b|\d{{4}}-\d\d\b", re.IGNORECASE)
 _OPPOSITE = re.compile(r"\b(?:[Uu]n|[Nn]on-?)(?!less\b)([^\W\d_]{4,})\b")
 
 
@@ -206,6 +208,11 @@ class GraphIndex:
             if values and len(values) == len(ends[:MAX_NUMBERS]):
                 counts = is_plural(words[-1]) or len(words) < len(noun.split())
                 self._numbers[lemma(words[-1])][number] = counts, values
+
+    @cached_property
+    def has_dates(self) -> bool:
+        """Whether some value is a date with a month; False for graphs that are not indexed."""
+        return any(map(_DATE.match, self._literals))
 
     def with_negations(self, text: str) -> str:
         """A question in which the opposite of a word of a relation by its prefix is that word negated: "not settled"

@@ -139,6 +139,14 @@ class Exists(Form):
 
 
 @dataclass(frozen=True, slots=True)
+class Every(Form):
+    """Whether all members of a set that is not empty are in a second one."""
+
+    left: SetForm
+    right: SetForm
+
+
+@dataclass(frozen=True, slots=True)
 class Compare(Form):
     """Whether a comparison of the values of two entities holds."""
 
@@ -214,7 +222,7 @@ def show(form: Form, entity: Callable[[int], str], relation: Callable[[int], str
                 return f"(CLASS {' '.join(quoted(entity(kind)) for kind in kinds)})"
             case Join(steps, source):
                 return f"(JOIN {path(reverse_path(steps))} {of(source)})"
-            case And(left, right) | Minus(left, right):
+            case And(left, right) | Minus(left, right) | Every(left, right):
                 return f"({type(part).__name__.upper()} {of(left)} {of(right)})"
             case Filter(op, steps, values, source, counted):
                 limits = " ".join(map(quoted, values))
@@ -348,6 +356,8 @@ def parse(text: str, entity: Callable[[str], int], relation: Callable[[str], int
                 return Aggregate(head, path(steps), of_set(source))
             case ("EXISTS", [source]):
                 return Exists(of_set(source))
+            case ("EVERY", [left, right]):
+                return Every(of_set(left), of_set(right))
             case ("COMPARE", [op, left, right]) if op in COMPARATORS[:5]:
                 return Compare(op, *pair(left, right))
             case ("DIFFERENCE", [left, right]):

@@ -28,11 +28,26 @@ _NAME_GOES_ON = re.compile(r"\s([A-Z\d][\w-]*)")
 _PEOPLE = re.compile(r"\b[Pp]eople\b")
 _MONTH = "|".join(MONTHS)
 _ORDINAL = r"\d{1,2}(?:st|nd|rd|th)?"
+_PLAIN_MONTH = rf"(?:(?-i:May|March)|{'|'.join(month for month in MONTHS if month not in ('May', 'March'))})"
+"""The name of a month that is no verb: "may" and "march" are."""
+
+
+def _after(*words: str) -> str:
+    """Behind one of some words."""
+    return "(?:" + "|".join(rf"(?<=\b{word} )" for word in words) + ")"
+
+
 _BEFORE_MONTH = ("in", "of", "during", "before", "after", "since", "until", "by", "from")
-_IN = "|".join(rf"(?<=\b{word} )" for word in _BEFORE_MONTH)
+_IN = rf"{_after(*_BEFORE_MONTH)}(?:{_MONTH})|{_after('between', 'and', 'or', 'to')}{_PLAIN_MONTH}"
+_BEFORE_DAY = ("on", "before", "after", "since", "until", "by", "from", "between", "and", "or", "to")
+_ON = _after(*_BEFORE_DAY, *(f"{word} the" for word in _BEFORE_DAY))
+_DAY_OF_MONTH = (
+    rf"\b{_ORDINAL} (?:of (?:{_MONTH})|{_PLAIN_MONTH})\b|\b{_PLAIN_MONTH} {_ORDINAL}\b"
+    rf"|{_ON}(?:{_ORDINAL} (?:{_MONTH})|(?:{_MONTH}) {_ORDINAL})\b"
+)
 _VALUE = re.compile(
     rf"(?P<date>\d{{4}}-\d\d-\d\d|{_ORDINAL} (?:of )?(?:{_MONTH})(?:,? \d{{4}})|(?:{_MONTH}) (?:{_ORDINAL},? )?\d{{4}})"
-    rf"|(?P<day>\b{_ORDINAL} (?:of )?(?:{_MONTH})\b|\b(?:{_MONTH}) {_ORDINAL}\b|(?:{_IN})(?:{_MONTH})\b)"
+    rf"|(?P<day>{_DAY_OF_MONTH}|(?:{_IN})\b)"
     r"|(?P<money>[€$£] ?\d[\d,]*(?:\.\d+)?)"
     rf"|(?P<clock>\b(?:\d{{1,2}}:\d\d|\d{{1,2}} ?[ap]\.?m|{'|'.join(NAMED_TIMES)})\b)"
     rf"|(?<![\w.-])(?P<number>-?\d+(?:,\d{{3}})*(?:\.\d+)?)(?: ?(?P<scale>{'|'.join(SCALES)})\b)?"
@@ -78,7 +93,7 @@ _DECADE = re.compile(
 _REQUEST = re.compile(
     r"\W*(?:can|could|will|would) you (?:\w+ )?(?:list|name|tell|show|give|find)\b", re.IGNORECASE
 )
-_RANK = re.compile(rf"\b(\d+)(?:st|nd|rd|th)\b(?! (?:of )?(?:{_MONTH}))", re.IGNORECASE)
+_RANK = re.compile(rf"\b(\d+)(?:st|nd|rd|th)\b(?! (?:of (?:{_MONTH})|{_PLAIN_MONTH}))", re.IGNORECASE)
 _MOST = re.compile(r"\b(?:most|fewest)(?: of the)?\s+$", re.IGNORECASE)
 _WHICH = re.compile(r"\b(?:which|what)\s+(?:of the\s+)?$", re.IGNORECASE)
 _WHICH_NOUN = re.compile(r"\b(?:which|what)\s+(?:of the\s+)?([^\W\d_]+)", re.IGNORECASE)
@@ -87,7 +102,9 @@ _MATERIAL = re.compile(
 )
 _DURATION = re.compile(r"\b(?:seconds?|minutes?|hours?|days?|weeks?|months?)\b", re.IGNORECASE)
 _SPEED = re.compile(r"\b(?:speed|velocity)\b", re.IGNORECASE)
-_IN_MONTH = re.compile(rf"\b(?:in|of|during) ({_MONTH})\b", re.IGNORECASE)
+_IN_MONTH = re.compile(rf"\b(?:in|of|during) ({_MONTH})\b(?!,? \d{{4}})", re.IGNORECASE)
+_DURING = re.compile(rf"\b(?:in|during) (?:(?:{_MONTH})(?:,| or| and| to) )*$", re.IGNORECASE)
+_EVERY = re.compile(r"\b(?:all|every|each)(?: of)?(?: the| our)?\s+$", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 
@@ -246,6 +263,7 @@ def question_mentions(
         for entities in linker.graph.find([spelling])
         if len(entities) and not any(m.start < end and start < m.end for m in found)
     ]
+    found = [mention for mention in found if not _is_month(facts, index, mention, text)]
     found = sorted(_only_member(facts, part, text) for mention in found for part in _apart(facts, mention))
     if question.passage_text and all(facts.is_class(e) for mention in found for e in mention.entities):
         found += [m._replace(start=-1, end=-1) for m in _mentioned(linker, question.passage_text)]
@@ -544,6 +562,15 @@ def most_counted(facts: GraphFacts, asked: QuestionMentions) -> list[QuestionMen
     ]
 
 
+def classes_of_all(facts: GraphFacts, asked: QuestionMentions) -> set[tuple[int, ...]]:
+    """The classes of whose members a question says "all", "every" or "each": "Are all halls accessible?"."""
+    return {
+        mention.entities
+        for mention in asked.mentions
+        if all(map(facts.is_class, mention.entities)) and _EVERY.search(asked.text[: max(mention.start, 0)])
+    }
+
+
 def asks_other_noun(facts: GraphFacts, asked: QuestionMentions) -> bool:
     """Whether the noun after "which" or "what" is not the label of a class of the graph: "birds" in "Which birds have
     won a race?"."""
@@ -563,6 +590,20 @@ def _is_literal(facts: GraphFacts, mention: QuestionMention) -> bool:
     """Whether all entities of a mention are literals, or names that are values, as in a graph read from a table."""
     names = map(facts.name, mention.entities)
     return all(name.startswith('"') or _VALUE.fullmatch(name) is not None for name in names)
+
+
+def _is_month(facts: GraphFacts, index: GraphIndex, mention: QuestionMention, text: str) -> bool:
+    """Whether a mention of things is only the month of a date: "May" in "May 2023", and in a graph with dates in
+    "on 3 May" or "in May", which is no person then. A month that is a text of the graph may be meant."""
+    said = text[mention.start : mention.end]
+    if said.capitalize() not in MONTHS or _is_literal(facts, mention):
+        return False
+    for match in _VALUE.finditer(text):
+        if match.start() <= mention.start and mention.end <= match.end() and (match["date"] or match["day"]):
+            meant = match[0] != said or _DURING.search(text[: mention.start])
+            owns = text[mention.end : mention.end + 1] in ("'", "’")
+            return bool(match["date"] or (meant and index.has_dates and not owns))
+    return False
 
 
 def _is_whole(facts: GraphFacts, mention: QuestionMention, text: str) -> bool:
@@ -657,6 +698,8 @@ def _with_comparators(text: str, places: Sequence[tuple[str, int, int]]) -> dict
     for (low, start, until), (high, again, _) in pairwise(sorted(places, key=lambda place: place[1])):
         between = re.fullmatch(r"\W*(?:[^\W\d]+\W+)?(?:and|to|-|–)\W*(?:the year )?", text[until:again])
         if between and _FROM.search(text[:start]):
+            found[low] = found[high] = frozenset({"between"})
+        if _OR.fullmatch(text, until, again) and (low, high) in pairwise(MONTHS):  # "in May or June"
             found[low] = found[high] = frozenset({"between"})
     return found
 

@@ -30,6 +30,7 @@ from kgqa.qa.logical_forms.language import (
     Count,
     Difference,
     Entities,
+    Every,
     Exists,
     Extreme,
     Filter,
@@ -326,7 +327,7 @@ def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
             cost += _UNASKED
     if isinstance(form, Count | Aggregate | Difference) and asked.operators.isdisjoint(_NUMBERS):
         cost += _UNFIT * (value_asked(asked.text).kind == "thing")  # "who" does not ask for a number
-    if isinstance(form, Exists | Compare) is not ("truth" in asked.operators):
+    if isinstance(form, Exists | Every | Compare) is not ("truth" in asked.operators):
         cost += _UNASKED
     return cost
 

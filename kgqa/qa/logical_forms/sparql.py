@@ -37,6 +37,7 @@ from kgqa.qa.logical_forms.language import (
     Count,
     Difference,
     Entities,
+    Every,
     Exists,
     Extreme,
     Filter,
@@ -112,6 +113,11 @@ class _Query:
                 if ends and ends <= {"yes", "no", "true", "false"}:
                     lines.append('FILTER(LCASE(STR(?x)) IN ("true", "yes", "1"))')
                 return _block("ASK", lines)
+            case Every(left, right):
+                others = _inner("SELECT ?x", self.lines(Minus(left, right), "?x"))
+                return _block(
+                    "ASK", [_inner("SELECT ?y", self.lines(left, "?y")), f"FILTER NOT EXISTS {{ {others} }}"]
+                )
             case Aggregate(kind, path, source):
                 number, plain = self._order(source, path)
                 # dates can be ordered in SPARQL, but not added
@@ -298,6 +304,8 @@ class _Query:
                 )
             if not limit.date:
                 return None
+            if limit.date.startswith("--"):
+                return None
             size = len(limit.date)
             long = f" && STRLEN(STR({{0}})) >= {size}" if any(len(iso) < size for iso in dates) else ""
             return f'SUBSTR(STR({{0}}), 1, {size}) {form.op} "{limit.date}"{long}'
@@ -377,7 +385,7 @@ def asked_of(facts: GraphFacts, graph: SparqlGraph, form: Form) -> Result | None
     query = "" if graph.is_scattered else to_sparql(facts, form)
     if not query:
         return None
-    if isinstance(form, Exists | Compare):
+    if isinstance(form, Exists | Every | Compare):
         return Result(YES if graph.endpoint.ask(query) else NO)
     rows = graph.endpoint.select(query)
     if isinstance(form, SetForm):

@@ -19,6 +19,7 @@ from kgqa.qa.logical_forms.language import (
     Count,
     Difference,
     Entities,
+    Every,
     Exists,
     Extreme,
     Filter,
@@ -38,6 +39,7 @@ _SHOWN, _LONGEST = 3, 60
 """Number of members of a result that are listed, and maximum length of a label in characters."""
 _OPS = {">": "more than", "<": "less than", ">=": "at least", "<=": "at most", "=": "exactly"}
 _DATE_OPS = {">": "after", "<": "before", ">=": "in or after", "<=": "in or before", "=": "in"}
+_DAY = re.compile(r"(?:-\d\d){2}$")
 _ORDER = (
     "",
     "",
@@ -113,9 +115,21 @@ class Verbalizer:
                 return self._whether_any(self._wording(step), self.noun(thing), form.source)
             case Exists(source):
                 things = self.noun(source, "anything")
+                if isinstance(source, Filter) and things.startswith("anything "):
+                    last = self._filtered(source)
+                    things = things.removesuffix(last) + re.sub(r"^that are\b", "that is", last)
                 many = isinstance(source.source if isinstance(source, Filter) else source, Class | And)
                 is_many = many and not things.startswith(("anything ", "what ", "the "))
                 return f"whether there {'are' if is_many else 'is'} {things}"
+            case Every(whole, part):
+                things = self.noun(whole)
+                if isinstance(part, Filter):
+                    met = self._filtered(part)
+                else:
+                    met = self.noun(And(whole, part)).removeprefix(f"{things} ")
+                if met.startswith("that "):
+                    return f"whether all {things} {met.removeprefix('that ')}"
+                return f"whether all {things} are {'those ' * met.startswith(('whose ', 'with'))}{met}"
             case Compare(op, path, left, right):
                 sign = self._sign(op, path, left)
                 return self._whether(path, left, f"{sign} {self.noun(right)}") or (
@@ -403,7 +417,7 @@ class Verbalizer:
             return f"whose {self.property(form.path, form.source)} is {compared}"
         if word.verb and not word.state:
             return f"that {word.verb_of_many} {compared}"
-        state = word.undated if compared.split()[0] in ("after", "before", "in", "at") else word.state
+        state = word.undated if compared.split()[0] in ("after", "before", "in", "on", "at") else word.state
         return f"whose {word.subject} is {state} {compared}" if word.subject else f"{state} {compared}"
 
     def _lacking(self, step: Hop, others: SetForm, of: Sequence[int] = ()) -> str:
@@ -479,8 +493,9 @@ class Verbalizer:
         value = form.values[0]
         if _is_clock(f'"{value}"'):
             return f"{_DATE_OPS[form.op].replace('in', 'at')} {value}"
-        dated = bool(compared_value(value).date) and self.is_date(form.path, form.source)
-        return f"{(_DATE_OPS if dated else _OPS)[form.op]} {value}"
+        date = compared_value(value).date if self.is_date(form.path, form.source) else ""
+        compared = (_DATE_OPS if date else _OPS)[form.op]
+        return f"{'on' + compared[2:] if compared[:2] == 'in' and _DAY.search(date) else compared} {value}"
 
     def property(self, path: Path, source: SetForm | None = None) -> str:
         """A path of relations to a value: "top speed", "height of the driver", "height" of a quantity, "number of

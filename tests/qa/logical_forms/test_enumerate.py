@@ -490,6 +490,18 @@ def test_a_date_without_its_year_is_of_the_only_year_there_is() -> None:
     assert '(FILTER = "sent on" "March 2024" (CLASS "order"))' in grown(orders(), "Which were sent in March?")
     of_two_years = orders(f'O-1|sent on|"2023-03-02"^^<{XSD}date>')
     assert not any("5 March" in form for form in grown(of_two_years, asked))
+    assert '(FILTER = "sent on" "March" (CLASS "order"))' in grown(of_two_years, "Which were sent in March?")
+    april = '(FILTER between "sent on" "March" "April" (CLASS "order"))'
+    assert april in grown(of_two_years, "Which were sent in March or April?")
+    assert not any("between" in form for form in grown(of_two_years, "Which came between May and March?"))
+
+
+def test_all_members_meet_a_condition() -> None:
+    forms = grown(orders(), "Are all orders paid?")
+    assert '(EVERY (CLASS "order") (FILTER = paid "yes" (CLASS "order")))' in forms
+    assert not any("EXISTS" in form for form in forms)
+    assert '(EVERY (CLASS "order") (JOIN customer "Ann"))' in grown(orders(), "Are all the orders by Ann?")
+    assert not any("EVERY" in form for form in grown(orders(), "Are any orders paid?"))
 
 
 def test_texts_are_counted_by_what_has_them() -> None:

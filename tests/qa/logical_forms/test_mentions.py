@@ -27,6 +27,11 @@ TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
         ("after 10 March or on May 3rd", ("10 March", "3 May")),
         ("in march or before June", ("March", "June")),
         ("Who may march?", ()),
+        ("Which 10 may be sold?", ("10",)),
+        ("Who won the 3rd march?", ("3",)),
+        ("before 3 march", ("3 March",)),
+        ("in May or June", ("May", "June")),
+        ("between April and June", ("April", "June")),
     ],
 )
 def test_values(text: str, values: tuple[str, ...]) -> None:
@@ -41,6 +46,8 @@ def test_values(text: str, values: tuple[str, ...]) -> None:
         ("no more than 3 kg", "3 kg", {"<="}),
         ("built before 1930", "1930", {"<"}),
         ("opened between 1900 and 1930", "1900", {"between"}),
+        ("opened in May or June", "May", {"between"}),
+        ("opened in May or July", "May", set()),
         ("longer than an hour and a half", "1.5 hour", {">"}),
         ("two and a half metres or less", "2.5 metres", {"<="}),
         ("more than 3 vans and over 4 kg", "3", {">"}),
@@ -236,3 +243,27 @@ def test_the_day_of_a_date_is_no_rank() -> None:
     texts = ("What was planted on the 3rd of May?", "Which was the 3rd oldest?")
     asked = [question_mentions(GraphFacts(graph), linker, index, Question(text)) for text in texts]
     assert [found.rank for found in asked] == [1, 3]
+    texts = ("Who won the 3rd march?", "Who came on the 3rd of march?")
+    asked = [question_mentions(GraphFacts(graph), linker, index, Question(text)) for text in texts]
+    assert [found.rank for found in asked] == [3, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "things", "values"),
+    [
+        ("Who was hired in May 2023?", [], ("May 2023",)),
+        ("Who was hired on 3 June 2023?", [], ("3 June 2023",)),
+        ("Was Tom hired in May?", ["Tom"], ("May",)),
+        ("Was Tom hired in May or June?", ["Tom"], ("May", "June")),
+        ("Was Tom hired on 3 June?", ["Tom"], ("3 June",)),
+        ("Who is in June's team?", ["June"], ()),
+        ("Who was hired before June?", ["June"], ()),
+    ],
+)
+def test_a_month_of_a_date_is_no_person(text: str, things: list[str], values: tuple[str, ...]) -> None:
+    triples = [Triple(person, "hired", '"2023-05-04"') for person in ("May", "June", "Tom")]
+    graph = GraphStore.from_triples(triples, name="staff")
+    facts = GraphFacts(graph)
+    asked = question_mentions(facts, fuzzy_linker(graph), GraphIndex(graph), Question(text))
+    assert [facts.label(e) for m in asked.mentions for e in m.entities] == things
+    assert asked.values == values

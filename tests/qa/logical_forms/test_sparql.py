@@ -223,6 +223,9 @@ FORMS = {
     '(MAX weight (CLASS "lamp"))': "30 kg",
     '(MIN lit (CLASS "lamp"))': "1 March 1950",
     '(EXISTS (AND "lamp 3" (JOIN stands "Quay")))': "no",
+    '(EVERY (CLASS "lamp") (JOIN stands "Quay"))': "no",
+    '(EVERY (JOIN stands "Quay") (FILTER > weight "1 kg" (CLASS "lamp")))': "yes",
+    '(COUNT (FILTER = lit "1 March" (CLASS "lamp")))': "30",
     '(COMPARE > (VALUES weight "lamp 4") (VALUES weight "lamp 3"))': "yes",
     '(DIFFERENCE (VALUES weight "lamp 9") (VALUES weight "lamp 4"))': "5 kg",
 }

@@ -25,6 +25,11 @@ CASES = {
     '(AND (CLASS Van) (JOIN driver "Tom Firth"))': "vans whose driver is Tom Firth",
     '(FILTER > load "950 kg" (CLASS Van))': "vans whose load is more than 950 kg",
     '(FILTER > bought "2018" (CLASS Van))': "vans bought after 2018",
+    '(FILTER = bought "3 May 2018" (CLASS Van))': "vans bought on 3 May 2018",
+    '(FILTER >= bought "3 May 2018" (CLASS Van))': "vans bought on or after 3 May 2018",
+    '(FILTER = bought "May 2018" (CLASS Van))': "vans bought in May 2018",
+    '(EVERY (CLASS Van) (JOIN driver "Tom Firth"))': "whether all vans are those whose driver is Tom Firth",
+    '(EVERY (CLASS Van) (FILTER > bought "2018" (CLASS Van)))': "whether all vans are bought after 2018",
     '(FILTER >= (COUNT driver) "2" (CLASS Van))': "vans with at least 2 drivers",
     '(FILTER > load (VALUES load "Rook") (CLASS Van))': "vans whose load is more than that of Rook",
     '(FILTER < bought (VALUES bought "Swift") (CLASS Van))': "vans whose bought is earlier than that of Swift",
@@ -251,3 +256,10 @@ def test_a_blank_node_that_nothing_leads_to_is_walked_through_and_called_by_its_
     asked = question_mentions(known, fuzzy_linker(graph), index, Question("Where does Maeve read?"))
     phrases = map(Verbalizer(known).phrase, Enumerator(known, asked, index.classes).forms())
     assert "the place of the event of Maeve" in phrases
+
+
+def test_anything_is_one_thing() -> None:
+    triples = [Triple("O-1", "customer", "Ann"), Triple("O-1", "paid", '"yes"'), Triple("O-2", "paid", '"no"')]
+    names = NameLookup(GraphFacts(GraphStore.from_triples(triples, name="orders")))
+    form = names.parse('(EXISTS (FILTER = paid "yes" (JOIN customer "Ann")))')
+    assert Verbalizer(names.facts).phrase(form) == "whether there is anything whose customer is Ann that is paid"
