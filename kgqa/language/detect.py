@@ -22,6 +22,8 @@ _FUNCTION_WORDS = {
     ENGLISH: STOP_WORDS,
     **{code: words for code, words in STOP_WORDS_OF.items() if code not in _SCRIPTS},
 }
+_AUXILIARIES = frozenset({"did", "does", "do", "is", "are", "were", "have", "can", "could", "would"})
+"""Begin a question in English, and are function words of no other language here (unlike "was", "has" and "will")."""
 _OWN = {mark: code for code, marks in reading("marks").items() if code in _FUNCTION_WORDS for mark in marks}
 """Characters that are far more frequent in one of the languages than in the others."""
 BESIDE = 1_000
@@ -49,9 +51,18 @@ def language_of(text: str, passage: str = "") -> str:
 
 
 def question_language(text: str, passage: str = "") -> str:
-    """Language code of a question: Korean if it has Hangul and does not begin like an English question, else
-    `language_of`."""
-    return KOREAN if is_korean_question(text) else language_of(text, passage)
+    """Language code of a question: Korean if it has Hangul and does not begin like an English question; English if it
+    begins with an auxiliary and has no more function words of another language; else `language_of`.
+
+    >>> question_language("Did Tom buy a car?", "Ann sold a car.")
+    'en'
+    """
+    if is_korean_question(text):
+        return KOREAN
+    first, *others = _words(text) or [""]
+    if others and first in _AUXILIARIES and (counts := _counts(text))[ENGLISH] == max(counts.values()):
+        return ENGLISH
+    return language_of(text, passage)
 
 
 def _counts(text: str) -> dict[str, int]:

@@ -69,7 +69,11 @@ def roles_of(question: str, asked: Sequence[Amount], passage: str, told: Sequenc
     only_rates = _tells_only_rates(question, amounts, rates) and (
         asks_for_result(question)
         or not _SENTENCE_END.search(_between(passage, told))
-        or _are_counted(passage, [a.quantity for n, a in enumerate(amounts) if n not in rates])
+        or (
+            _are_counted(passage, [a.quantity for n, a in enumerate(amounts) if n not in rates])
+            and content(" ".join(_NAME.findall(question)))
+            <= content(" ".join([question for _ in asked] + [_clause_of(passage, a) for a in told]))
+        )
     )
     if only_rates and len(amounts) == 2:
         last = frozenset({MULTIPLY})
@@ -150,6 +154,8 @@ _OF_ANY = re.compile(
     re.IGNORECASE,
 )
 """Asks for the price of one by a plural without determiner: "How much do tickets cost?"."""
+_LEFT = re.compile(r"\b(?:left|remain\w*)\b", re.IGNORECASE)
+_NAME = re.compile(r"(?<=\s)[A-Z]\w+")
 _PRICE = re.compile(
     r"\bhow much\b.* (?:cost|costs|pay|paid|spend|spent|owe|earn|earned|charge|money)\b", re.IGNORECASE
 )
@@ -158,7 +164,8 @@ _PRICE = re.compile(
 def _tells_only_rates(question: str, amounts: Sequence[Amount], rates: set[int]) -> bool:
     asked = unit_asked(question)
     if (
-        _OF_ONE.search(question)
+        _LEFT.search(question)
+        or _OF_ONE.search(question)
         or _OF_ANY.search(question)
         or (asked is None and not _PRICE.search(question))
     ):
@@ -184,6 +191,9 @@ def _are_counted(passage: str, others: Sequence[Quantity]) -> bool:
 
 
 _HOW = re.compile(r"\bhow (?:many|much)\b", re.IGNORECASE)
+_NOW = re.compile(r"\bnow\b", re.IGNORECASE)
+_FILLED = re.compile(r"\b(?:with|containing|holding|of)\b", re.IGNORECASE)
+"""Joins what may hold for each of several: "4 bags with 5 apples"."""
 _NOT_STATED = re.compile(
     r"\b(?:more|fewer|less|another|extra|others?|still|than|average|of (?:the|these|those|them)|half|twice)\b",
     re.IGNORECASE,
@@ -192,31 +202,41 @@ _NOT_STATED = re.compile(
 
 def _is_stated(question: str, passage: str, told: Sequence[Amount], rates: set[int]) -> bool:
     """Whether a passage has one quantity of what is asked for, in a clause with all content words of the question, and
-    no number without a noun, which may be of the same.
+    no number without a noun, which may be of the same. What is there "now" is stated in a clause with "now".
 
     >>> from kgqa.language.quantities import find_quantities
     >>> passage = "Ann bought 4 apples and 6 pears."
     >>> _is_stated("How many apples did Ann buy?", passage, find_quantities(passage), set())
     True
     """
-    asked = unit_asked(question)
-    if asks_for_result(question) or (asked is None and not _PRICE.search(question)):
+    asked, is_now = unit_asked(question), _NOW.search(question) is not None
+    if asks_for_result(_NOW.sub("", question)) or (asked is None and not _PRICE.search(question)):
         return False
     kind, noun = (MONEY, "") if asked is None else (asked[0], asked[1].lower() if asked[0] == NUMBER else "")
     same = [n for n, a in enumerate(told) if a.quantity.kind == kind and noun in ("", a.quantity.unit)]
-    if len(same) != 1 or any(a.quantity.kind == NUMBER and not a.quantity.unit for a in told):
+    if is_now:
+        same = [n for n in same if _NOW.search(_clause_of(passage, told[n]))]
+    is_open = not is_now and any(a.quantity.kind == NUMBER and not a.quantity.unit for a in told)
+    if len(same) != 1 or is_open:
         return False
-    start, end, _ = told[same[0]]
+    before, clause = told[: same[0]], _clause_of(passage, told[same[0]])
+    if before and before[-1].quantity.kind == NUMBER:
+        between = passage[before[-1].end : told[same[0]].start]
+        if _FILLED.search(between) and not _CLAUSE.search(between):
+            return False
     is_of_one = bool(_OF_ONE.search(question) or _OF_ANY.search(question))
-    first = max((cut.end() for cut in _CLAUSE.finditer(passage, 0, start)), default=0)
-    after = _CLAUSE.search(passage, end)
-    clause = passage[first : after.start() if after else len(passage)]
     words = [content(word) for word in re.findall(r"[\w'’-]+", _HOW.sub("", question))]
     return (
         (same[0] in rates) is is_of_one
         and not _NOT_STATED.search(f"{question} {clause}")
         and all(forms & content(clause) for forms in words if forms)
     )
+
+
+def _clause_of(passage: str, amount: Amount) -> str:
+    first = max((cut.end() for cut in _CLAUSE.finditer(passage, 0, amount.start)), default=0)
+    after = _CLAUSE.search(passage, amount.end)
+    return passage[first : after.start() if after else len(passage)]
 
 
 def _between(passage: str, told: Sequence[Amount]) -> str:
@@ -228,17 +248,24 @@ _HOW_LONG = re.compile(r"\bhow long\b(?! ago\b)", re.IGNORECASE)
 _HOW_OLD = re.compile(r"\bhow old was\b", re.IGNORECASE)
 _BORN = re.compile(r"\b(?:born|built|founded|planted)\s+in\s+$", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.!?;]\s")
-_OTHER_SUBJECT = re.compile(r"[.!?;]\s+(?!(?:it|he|she|they)\b)", re.IGNORECASE)
+_OTHER_SUBJECT = re.compile(
+    r"[.!?;]\s+(?!(?:it|he|she|they)\b)"
+    r"|\b(?:and|but|who)\s+(?:(?:the|an?|my|your|his|her|its|our|their|another)\b|(?-i:[A-Z]))",
+    re.IGNORECASE,
+)
 _MONTH = rf"(?:{'|'.join(MONTHS)})"
 _AFTER_MONTH = re.compile(rf"\b{_MONTH}\s+(?:the\s+)?$")
 _BEFORE_MONTH = re.compile(rf"\s+(?:of\s+)?{_MONTH}\b")
+_YEAR_OF_DAY = re.compile(rf"(?:\s+(?:of\s+)?{_MONTH})?,?\s+\d{{4}}\b")
+_IN_MONTH = re.compile(rf"\b{_MONTH}(?:\s+\d+)?,?\s+$")
 
 
 def _with_days(passage: str, told: Sequence[Amount]) -> list[Amount]:
-    """The quantities with days of a month ("3 May") as dates. Nothing is computed with them."""
+    """The quantities with days of a month ("3 May") as dates, if no year follows. Nothing is computed with them."""
     return [
         a._replace(quantity=a.quantity._replace(kind=DATE))
         if a.quantity.kind == NUMBER
+        and not _YEAR_OF_DAY.match(passage, a.end)
         and (_BEFORE_MONTH.match(passage, a.end) or _AFTER_MONTH.search(passage, 0, a.start))
         else a
         for a in told
@@ -250,8 +277,9 @@ def _tells_only_times(question: str, passage: str, told: Sequence[Amount]) -> bo
 
     >>> from kgqa.language.quantities import find_quantities
     >>> passage = "Ann left at 6:50 and came home at 8:15."
-    >>> _tells_only_times("How long was she away?", passage, find_quantities(passage))
-    True
+    >>> asked = "How long was the ride?", "How long is Ann?"
+    >>> [_tells_only_times(question, passage, find_quantities(passage)) for question in asked]
+    [True, False]
     """
     asked = unit_asked(question)
     ends = {TIME: CLOCK, YEAR: DATE}
@@ -266,7 +294,37 @@ def _tells_only_times(question: str, passage: str, told: Sequence[Amount]) -> bo
         return False
     between = passage[times[0].end : times[1].start]
     is_born = _BORN.search(passage[: times[0].start]) and content(question) & content(between)
-    return not _OTHER_SUBJECT.search(between) and (not is_age or bool(is_born))
+    before = _SENTENCE_END.split(passage[: times[0].start])[-1]
+    return (
+        not _OTHER_SUBJECT.search(between)
+        and (not is_age or bool(is_born))
+        and _is_of_subject(question, before)
+    )
+
+
+_OF_WHAT = re.compile(
+    r"\bhow (?P<how>long|old) (?:is|was|are|were) (?P<what>[^?,]+?)(?: open| when\b[^?]*)?\s*(?:[?,]|$)",
+    re.IGNORECASE,
+)
+_BIRTH = re.compile(r"\s(?:was|were)\s+(?:born|built|founded|planted)\b", re.IGNORECASE)
+_START = re.compile(r"\s(?:beg[ai]n|begins|start(?:s|ed)?|open(?:s|ed)?)\b", re.IGNORECASE)
+_OF_SUBJECT = re.compile(r"\s+(?:of|on|in|at|for|with|to|from|by)\s+", re.IGNORECASE)
+_ONE = re.compile(r"it|he|she|they", re.IGNORECASE)
+
+
+def _is_of_subject(question: str, before: str) -> bool:
+    """Whether "How long was the strike?" or "How old was Ann?" asks about the subject of what began: a train that left
+    has a length, and a shop that opened is closed for another time."""
+    asked = _OF_WHAT.search(question)
+    if asked is None or _JOURNEY.search(asked["what"]):
+        return True
+    what = content(asked["what"])
+    if _FROM.search(before):
+        return what <= content(before)
+    begins = (_BIRTH if asked["how"].lower() == "old" else _START).search(before)
+    subject = _OF_SUBJECT.split(before[: begins.start()].rpartition(",")[2].strip())[0] if begins else ""
+    is_head = bool(subject) and bool(content(subject.split()[-1]) & what) and what <= content(subject)
+    return is_head or bool(subject and _ONE.fullmatch(asked["what"]))
 
 
 _BEGINS = re.compile(
@@ -300,6 +358,8 @@ def _tells_begin_and_end(question: str, passage: str, told: Sequence[Amount]) ->
     is_named = _JOURNEY.search(question) or content(question) & content(sentence)
     before, between = passage[start : first.start], passage[first.end : last.start]
     is_range = _FROM.search(before) and _TO.fullmatch(between)
+    if _IN_MONTH.search(before):  # the years alone tell it only about
+        return False
     return bool(is_named and (is_range or (_BEGINS.search(before) and _FINISHES.search(between))))
 
 

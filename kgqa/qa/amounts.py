@@ -490,17 +490,20 @@ def is_answered(state: QAState, each: Sum) -> bool:
     return not given or (all(is_asked(q, question) for q in given) and not asks_for_other)
 
 
-_COUNTS = re.compile(r"\bhow (?:many|much|old)\b", re.IGNORECASE)
+_COUNTS = re.compile(r"\bhow (?:many|much|old|long)\b", re.IGNORECASE)
+_SINCE = re.compile(r"\b(?:since|until|till|from|between|to)\b", re.IGNORECASE)
 
 
 def answers_other(state: QAState, each: Sum) -> bool:
-    """Whether the reader's answer is a quantity of something else: a year for "How old?", or what counts another noun
-    than the question, if that is counted too ("4 boxes" for "How many eggs?", beside "6 eggs")."""
+    """Whether the reader's answer is a quantity of something else: a time for "How old?" or "How long?", or what counts
+    another noun than the question, if that is counted too ("4 boxes" for "How many eggs?", beside "6 eggs")."""
     given, question = _given(state, each), state.question.text
     noun = (unit_asked(question) or (NUMBER, "", 1))[1].lower()
     is_counted = any(quantity.unit == noun != "" and quantity.kind == NUMBER for quantity in each.quantities)
+    best, passage = ranked(state)[0], state.question.passage_text
+    is_since = best.span and _SINCE.search(passage, max(best.span.start - 8, 0), best.span.end)
     return bool(given) and all(
-        (quantity.kind == DATE and _COUNTS.search(question))
+        (quantity.kind in (DATE, CLOCK) and not is_since and _COUNTS.search(question))
         or (is_counted and quantity.kind == NUMBER and quantity.unit not in ("", noun))
         for quantity in given
     )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kgqa.language.detect import language_of
+from kgqa.language.detect import language_of, question_language
 
 TEXTS = {
     "en": [
@@ -27,6 +27,11 @@ TEXTS = {
 @pytest.mark.parametrize("code", TEXTS)
 def test_language_of_questions(code: str) -> None:
     assert [language_of(text) for text in TEXTS[code]] == [code] * len(TEXTS[code])
+
+
+def test_a_question_that_begins_with_an_auxiliary_is_english() -> None:
+    assert question_language("Did Tom buy a car?", "Ann sold a car.") == "en"
+    assert question_language("Was hob Ann?", "Sie bückte sich.") == "de"
 
 
 def test_nothing_tells_of_nothing() -> None:

@@ -11,7 +11,7 @@ from kgqa.qa.state import HeadScores, QAState
 from kgqa.types import NO, YES, Passage, Question
 
 MISSED = "Eric almost missed the train."
-FORGOT = "On Friday the old man forgot to lock the door, so a cat came in."
+FORGOT = "The man forgot to lock the door, so a cat came in."
 
 
 @pytest.mark.parametrize(
@@ -31,6 +31,21 @@ FORGOT = "On Friday the old man forgot to lock the door, so a cat came in."
         ("Mia nearly forgot to lock the door.", "Did she lock the door?", None),
         ("Eric almost missed the train. The next day he missed it.", "Did Eric miss the train?", None),
         ("Tom's dog nearly fell.", "Did Tom fall?", None),
+        ("Perhaps he forgot to lock the door.", "Did he lock the door?", None),
+        ("Maybe Tom forgot to lock the door.", "Did Tom lock the door?", None),
+        ("Unless Tom forgot to lock the door, we are safe.", "Did Tom lock the door?", None),
+        ("Tom believes he forgot to lock the door.", "Did he lock the door?", None),
+        ("John dreamed that he managed to fly.", "Did he fly?", None),
+        ("He rarely managed to win.", "Did he win?", None),
+        ("Few runners managed to finish.", "Did the runners finish?", None),
+        ("Few managed to finish.", "Did they finish?", None),
+        ("He had almost missed the train.", "Did he miss the train?", NO),
+        ("Ann managed to win the race. Bob came last.", "Did he win the race?", None),
+        ("Ann managed to win the race. Bob came last.", "Did Ann win the race?", YES),
+        ("Max almost ate the whole cake.", "Did Max eat cake?", None),
+        ("Ann failed to win a second medal.", "Did Ann win a medal?", None),
+        ("The hotel almost burned down. In 1980 a fire destroyed it.", "Did the hotel burn down?", None),
+        ("Tom forgot to call his mother. He rang her up later.", "Did Tom call his mother?", None),
         ("Almost fell " * 5000, "Did he fall?", None),
     ],
 )
