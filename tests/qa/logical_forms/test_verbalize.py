@@ -259,7 +259,13 @@ def test_a_blank_node_that_nothing_leads_to_is_walked_through_and_called_by_its_
 
 
 def test_anything_is_one_thing() -> None:
-    triples = [Triple("O-1", "customer", "Ann"), Triple("O-1", "paid", '"yes"'), Triple("O-2", "paid", '"no"')]
+    triples = [
+        Triple("O-1", "customer", "Ann"),
+        Triple("O-1", "paid", '"yes"'),
+        Triple("O-2", "paid", '"no"'),
+    ]
     names = NameLookup(GraphFacts(GraphStore.from_triples(triples, name="orders")))
     form = names.parse('(EXISTS (FILTER = paid "yes" (JOIN customer "Ann")))')
-    assert Verbalizer(names.facts).phrase(form) == "whether there is anything whose customer is Ann that is paid"
+    assert (
+        Verbalizer(names.facts).phrase(form) == "whether there is anything whose customer is Ann that is paid"
+    )
