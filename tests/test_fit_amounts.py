@@ -13,7 +13,7 @@ import torch
 
 from kgqa.language.quantities import OPERATORS, find_quantities, format_quantity
 from kgqa.models.load import open_reader
-from kgqa.qa.amounts import Operation, possible, sum_of
+from kgqa.qa.passages.amounts import Operation, possible, sum_of
 from kgqa.types import Passage, Question
 
 SCRIPT = SimpleNamespace(**runpy.run_path(str(Path(__file__).parent.parent / "training" / "fit_amounts.py")))

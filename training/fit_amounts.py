@@ -47,7 +47,7 @@ from kgqa.models.arithmetic_head import ArithmeticHead, save_arithmetic_head
 from kgqa.models.load import LoadedReader, open_reader
 from kgqa.models.pretrained import CARD, write_card
 from kgqa.progress import track
-from kgqa.qa.amounts import (
+from kgqa.qa.passages.amounts import (
     AmountCalibration,
     Operation,
     Options,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from kgqa.graph.linking.normalize import DETERMINERS
-from kgqa.qa.compare import scale_of
+from kgqa.qa.passages.compare import scale_of
 
 _WORD = re.compile(r"[^\W_]+(?:[-’'.][^\W_]+)*|[,:;—]")
 _MARKS = frozenset(",:;—")

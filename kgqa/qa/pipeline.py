@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import partial
 
 from kgqa.models.load import LoadedReader
-from kgqa.qa.amounts import compute_amounts
-from kgqa.qa.compare import compare
 from kgqa.qa.compute import compute
 from kgqa.qa.decide import DecisionConfig, aggregate, decide, disregard
 from kgqa.qa.explain import Scoring, attribute, explain, ground
 from kgqa.qa.gloss import gloss
+from kgqa.qa.passages.amounts import compute_amounts
+from kgqa.qa.passages.compare import compare
 from kgqa.qa.read import read, reword
 from kgqa.qa.retrieve import Retriever, retrieve
 from kgqa.qa.state import QAStates, Step

@@ -12,11 +12,11 @@ from kgqa.graph.formats.write import turtle_term
 from kgqa.graph.linking.normalize import words
 from kgqa.graph.relation_types import is_subclass_relation
 from kgqa.language.overlap import content
-from kgqa.qa.compare import Comparison, comparison_of, scale_of
 from kgqa.qa.decide import DecisionConfig
 from kgqa.qa.evidence import is_informative
 from kgqa.qa.logical_forms.graph_facts import FactRow, edge_of, ids, with_facts
 from kgqa.qa.logical_forms.mentions import asks_truth
+from kgqa.qa.passages.compare import Comparison, comparison_of, scale_of
 from kgqa.qa.render import sentence
 from kgqa.qa.state import ComputedAnswer, QAState, QAStates
 from kgqa.types import (

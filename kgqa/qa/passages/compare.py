@@ -33,8 +33,8 @@ from kgqa.language.quantities import (
     find_quantities,
     format_quantity,
 )
-from kgqa.qa.implicatives import implied
-from kgqa.qa.roles import answer as role_answer
+from kgqa.qa.passages.implicatives import implied
+from kgqa.qa.passages.roles import answer as role_answer
 from kgqa.qa.state import ComputedAnswer, QAState, QAStates
 from kgqa.types import NO, YES, Candidate, Evidence, Interpretation, Source, Span
 from kgqa.verbalize.inflection import comparative

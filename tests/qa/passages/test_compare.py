@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from kgqa.qa.compare import RIGHT, compare, compared, comparison_of
 from kgqa.qa.decide import DecisionConfig, decide
+from kgqa.qa.passages.compare import RIGHT, compare, compared, comparison_of
 from kgqa.qa.state import HeadScores, QAState
 from kgqa.types import NO, YES, Candidate, Passage, Question, Source, Span
 

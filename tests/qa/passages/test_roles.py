@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from kgqa.qa.compare import RIGHT, compare
 from kgqa.qa.decide import DecisionConfig, decide
-from kgqa.qa.roles import answer
+from kgqa.qa.passages.compare import RIGHT, compare
+from kgqa.qa.passages.roles import answer
 from kgqa.qa.state import HeadScores, QAState
 from kgqa.types import NO, YES, Passage, Question, Source
 

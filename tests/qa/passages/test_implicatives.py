@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from kgqa.qa.compare import compare
-from kgqa.qa.implicatives import implied
+from kgqa.qa.passages.compare import compare
+from kgqa.qa.passages.implicatives import implied
 from kgqa.qa.state import HeadScores, QAState
 from kgqa.types import NO, YES, Passage, Question
 

@@ -26,7 +26,9 @@ from kgqa.language.quantity_roles import Roles, roles_of
 from kgqa.models.arithmetic_head import FILE, ArithmeticHead, load_arithmetic_head, save_arithmetic_head
 from kgqa.models.load import open_reader
 from kgqa.models.pretrained import CARD, write_card
-from kgqa.qa.amounts import (
+from kgqa.qa.answerer import Answerer
+from kgqa.qa.decide import DecisionConfig, decide
+from kgqa.qa.passages.amounts import (
     AmountCalibration,
     Expression,
     Operation,
@@ -42,8 +44,6 @@ from kgqa.qa.amounts import (
     possible,
     sum_of,
 )
-from kgqa.qa.answerer import Answerer
-from kgqa.qa.decide import DecisionConfig, decide
 from kgqa.qa.render import answer_json, source_words
 from kgqa.qa.state import HeadScores, QAState
 from kgqa.types import Candidate, InputError, Passage, Question, Source, Span
@@ -310,7 +310,7 @@ def test_expressions_are_shown_in_figures(text: str, steps: list[tuple[int, int,
 
 
 def test_kinds_are_told_apart() -> None:
-    from kgqa.qa.amounts import quantity_kind
+    from kgqa.qa.passages.amounts import quantity_kind
 
     kinds = {
         quantity_kind(Quantity(Fraction(1), kind)) for kind in (NUMBER, MONEY, PERCENT, "mass", "hectare")

@@ -1,0 +1,1 @@
+"""Steps and rules that compute an answer from what a passage states: amounts, comparisons, roles, implicatives."""
