@@ -44,7 +44,7 @@ class Roles(NamedTuple):
     only_rates: bool = False
     """Whether the question asks for a total of which only rates are told, beside a count."""
     only_times: bool = False
-    """Whether the question asks for a duration, and no duration is told but two times of one subject."""
+    """Whether the question asks for a duration, and the passage states no duration but two times of one subject."""
     begin_and_end: bool = False
     """Whether these are the times when something that the question names began and ended."""
     is_stated: bool = False
@@ -184,7 +184,7 @@ def _tells_only_rates(question: str, amounts: Sequence[Amount], rates: set[int])
 
 
 def _are_counted(passage: str, others: Sequence[Quantity]) -> bool:
-    """Whether quantities that are no rates count what a rate is told of: "A box holds 12 pens. Ann has 3 boxes."."""
+    """Whether quantities that are no rates count what a rate is stated for: "A box holds 12 pens. Ann has 3 boxes."."""
     nouns = {lemma(quantity.unit) for quantity in others if quantity.kind == NUMBER and quantity.unit}
     kinds = "|".join(map(re.escape, sorted(nouns)))
     return bool(nouns) and bool(re.search(rf"\b(?:an?|one|each|every|per)\s+(?:{kinds})\b", passage, re.I))
@@ -273,7 +273,7 @@ def _with_days(passage: str, told: Sequence[Amount]) -> list[Amount]:
 
 
 def _tells_only_times(question: str, passage: str, told: Sequence[Amount]) -> bool:
-    """Whether a duration is asked for, and two times of one subject are told, no other, and no duration or length.
+    """Whether a duration is asked for, and the passage states two times of one subject, no other, and no duration or length.
 
     >>> from kgqa.language.quantities import find_quantities
     >>> passage = "Ann left at 6:50 and came home at 8:15."
