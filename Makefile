@@ -59,7 +59,7 @@ $(VENV)/.torch: constraints.txt
 	touch $@
 
 $(VENV)/.app: $(VENV)/.torch pyproject.toml
-	$(BIN)/pip install --quiet -c constraints.txt -e '.[app]'
+	$(BIN)/pip install --quiet -c constraints.txt -e '.[app,ko,ja]'
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.torch pyproject.toml

@@ -11,6 +11,7 @@ import threading
 import time
 import urllib.request
 import webbrowser
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -43,7 +44,7 @@ def main(arguments: list[str] | None = None) -> None:
         print(f"kgqa: {error}", file=sys.stderr)
         sys.exit(2)
     url = url_of(given.address, given.port)
-    korean = threading.Timer(KOREAN_AFTER_S, pair, ("ko",))  # it would slow the first visitor down
+    korean = threading.Timer(KOREAN_AFTER_S, prepare, ("ko",))  # it would slow the first visitor down
     korean.daemon = True
     korean.start()
     opens = not given.headless and has_display()
@@ -52,6 +53,15 @@ def main(arguments: list[str] | None = None) -> None:
 
     sys.argv = ["streamlit", *streamlit_arguments(given.address, given.port)]
     sys.exit(cli.main())
+
+
+def prepare(language: str) -> None:
+    """Compute the first screen's answers in a language, unless its analyser is not installed: then the page says so."""
+    from apps.resources import pair
+    from kgqa.types import InputError
+
+    with suppress(InputError):
+        pair(language)
 
 
 def streamlit_arguments(address: str, port: int) -> list[str]:

@@ -339,6 +339,6 @@ def print_answer(
         facts = sentences(answer.evidence, answer.evidence.paths[0])
         begin = phrase("because" if words.is_decided_by_facts(answer) else "fits")
         say(f"{begin} {'; '.join(facts)}")
-    others = [f"{c.text} ({c.score:.0%})" for c in words.likely_runners_up(answer)[:3]]
+    others = [f"{candidate.text} ({share:.0%})" for candidate, share in words.beside(answer, caution)[:3]]
     if others:
         say(f"{phrase('or')} {', '.join(others)}", "dim")

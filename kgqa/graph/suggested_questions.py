@@ -77,6 +77,9 @@ def suggested_questions(
             relation, ids = graph.relations[row], np.array(found, dtype=np.int32)
             about, answer = graph.labels(ids)
             name = graph.names(ids)[1]
+            if is_truth(name):  # its label may be a verb, an adjective or a noun
+                used.remove(row)
+                continue
             if wording is None and is_number(name):
                 asked_so = relation_question(relation, about, number=True)
             else:
@@ -98,6 +101,11 @@ def is_date_literal(name: str) -> bool:
 def is_number(name: str) -> bool:
     """Whether a name is a number literal."""
     return is_value(name) and split_literal(name)[2].rpartition("#")[2] in _NUMBERS
+
+
+def is_truth(name: str) -> bool:
+    """Whether a name is a Boolean literal."""
+    return is_value(name) and split_literal(name)[2].endswith("#boolean")
 
 
 def _asked_about(graph: GraphStore, relation: int, asked: set[int]) -> tuple[int, ...]:

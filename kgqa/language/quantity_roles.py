@@ -273,7 +273,7 @@ def _with_days(passage: str, told: Sequence[Amount]) -> list[Amount]:
 
 
 def _tells_only_times(question: str, passage: str, told: Sequence[Amount]) -> bool:
-    """Whether a duration is asked for, and the passage states two times of one subject, no other, and no duration or length.
+    """Whether a duration is asked for, and the passage states two times of one subject, no other, and no duration.
 
     >>> from kgqa.language.quantities import find_quantities
     >>> passage = "Ann left at 6:50 and came home at 8:15."

@@ -33,8 +33,11 @@ _BASES = {
     "left": "leave",
     "felt": "feel",
     "saw": "see",
+    "crosses": "cross",
+    "fixes": "fix",
+    "mixes": "mix",
 }
-"""Base forms of past forms that are also nouns or adjectives."""
+"""Base forms of past forms that are also nouns or adjectives, and of verbs whose base form simplemma does not know."""
 _MODALS = _set("can could may must should will would")
 _DONE_ALONE = _set(
     "live die retire end begin start happen occur arrive depart reign appear act star compete participate belong "
@@ -86,6 +89,8 @@ def relation_question(
 
     >>> relation_question(Relation("", "lives in"), "Odin"), relation_question(Relation("", "has capital"), "Norland")
     ('Where does Odin live?', 'What is the capital of Norland?')
+    >>> relation_question(Relation("", "crosses"), "Otter")
+    'What does Otter cross?'
     >>> relation_question(Relation("", "stars"), "Low Tide", person=True)
     'Who stars in Low Tide?'
     >>> relation_question(Relation("", "directed"), "Helena"), relation_question(Relation("", "live in"), "bees")

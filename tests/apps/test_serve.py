@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from apps.serve import announce, check_free, has_display, main, streamlit_arguments, url_of
+from apps.serve import announce, check_free, has_display, main, prepare, streamlit_arguments, url_of
 from kgqa.types import InputError
 
 
@@ -105,6 +105,14 @@ def test_only_the_first_screen_is_computed_before_a_visitor_comes(monkeypatch: p
     assert computed == ["en"] and seconds > 10
     work(*given)
     assert computed == ["en", "ko"]
+
+
+def test_a_language_without_its_analyser_ends_in_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def pair(language: str) -> None:
+        raise InputError("Korean is read with Kiwi, which is not installed")
+
+    monkeypatch.setattr("apps.resources.pair", pair)
+    prepare("ko")
 
 
 def test_the_command_hands_its_options_on(monkeypatch: pytest.MonkeyPatch) -> None:

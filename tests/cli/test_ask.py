@@ -19,7 +19,7 @@ from kgqa.cli.evaluate import evaluate_prompted
 from kgqa.cli.graph import graph_app
 from kgqa.cli.main import app
 from kgqa.cli.predict import PredictionRun, predict_file, read_questions
-from kgqa.types import Answer, Evidence, EvidencePath, InputError, Item, Question, Source, Subgraph
+from kgqa.types import Answer, Candidate, Evidence, EvidencePath, InputError, Item, Question, Source, Subgraph
 
 
 def write(path: Path, rows: list[object]) -> Path:
@@ -138,6 +138,15 @@ def test_several_things_are_printed_each_with_its_fact(
         "  trowel: a trowel is used to plant flowers",
         "  hoe",
     ]
+
+
+def test_no_runner_up_seems_more_probable_than_the_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    others = [Candidate("no", Source.PASSAGE, 0.54), Candidate("yes", Source.PASSAGE, 0.06)]
+    none = Candidate("", Source.NONE, 0.4)
+    print_answer(Answer(Question("May I?"), None, Source.NONE, 0.28, (none, *others)), 0.5)
+    assert "perhaps no" in capsys.readouterr().out
+    print_answer(Answer(Question("May I?"), None, Source.NONE, 0.28, (none, *others)), 0.2)
+    assert "no (28%), yes (6%)" in capsys.readouterr().out
 
 
 def test_escapes_in_labels_do_not_reach_the_terminal(model_folder: Path, tools_file: Path) -> None:

@@ -36,6 +36,15 @@ def test_of_a_small_graph_each_relation_is_asked_about_more_than_once(
     assert len({question.split()[2] for question in questions[:2]}) == 2  # first, of different things
 
 
+def test_a_truth_is_not_asked_for_like_a_thing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    file = tmp_path / "ferries.ttl"
+    file.write_text("""@prefix : <http://example.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:crosses rdfs:label "crosses" . :electric rdfs:label "is electric" . :lorn rdfs:label "the lake" .
+:otter rdfs:label "Otter" ; :crosses :lorn ; :electric true .""")
+    assert [question for question, _ in suggested_questions(open_graph(file))] == ["What does Otter cross?"]
+
+
 def test_types(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     types = common_types(open_graph(GRAPHS / "harbour.ttl"))

@@ -508,7 +508,7 @@ def _roles(question: str, passage: str, frame: Frame) -> Iterator[Role]:
         parties = {
             role: phrase for role, phrase in claim.roles.items() if role in frame.parties and role != gap
         }
-        is_about = THING not in claim.roles or _has(thing, claim.roles[THING])
+        is_about = THING not in claim.roles or _has(words if frame.things else thing, claim.roles[THING])
         if not is_about or not all(phrase.preposition and _has(words, phrase) for phrase in claim.rest):
             continue
         straight = all(_is_same(phrase, event.roles[role]) for role, phrase in parties.items())

@@ -30,6 +30,7 @@ LOST = "Ajax lost to Lyon."
         (LOST, "By whom was Ajax beaten?", "Lyon"),
         ("The tigers were beaten by the bears.", "Who won?", "the bears"),
         ("Last night the Owls thrashed the Foxes 4-0.", "Which team lost?", "the Foxes"),
+        ("Harwick beat Selby 3-1 on Sunday.", "Who lost the match?", "Selby"),
         ("In 2016 Val Fosca beat Sur.", "Who beat Sur in 2016?", "Val Fosca"),
         (SOLD, "Who bought the bike?", "Ann"),
         (SOLD, "Who was given the bike?", "Ann"),
