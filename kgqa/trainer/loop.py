@@ -27,7 +27,7 @@ from torch import Tensor, nn
 from kgqa.batch import TextBatch
 from kgqa.models.devices import trim_memory
 from kgqa.objectives.base import Batches, Objective
-from kgqa.progress import bars
+from kgqa.progress import PROGRESS_EVERY_S, bars
 from kgqa.settings import write_whole
 from kgqa.trainer.checkpoint import find_checkpoint, load_checkpoint, save_checkpoint, swap_folder
 from kgqa.trainer.recipe import TrainerSettings
@@ -164,9 +164,6 @@ def _wait(device: torch.device) -> None:
     if device.type == "cuda":
         torch.cuda.synchronize(device)
 
-
-PROGRESS_EVERY_S = 60.0
-"""Seconds between progress lines on stderr where there is no terminal for a progress bar."""
 
 Evaluate = Callable[[Objective], dict[str, float]]
 Figure = tuple[str, Tensor, float]
@@ -461,8 +458,7 @@ class _Run:
         if not self.main:
             raise SystemExit(2)
         raise InputError(
-            f"loss is not finite at step {self.progress.step}; lower trainer.learning_rate, and run again to resume "
-            "from the last checkpoint"
+            f"loss is not finite at step {self.progress.step}; lower trainer.learning_rate, and use another --out"
         )
 
     def _evaluate(self, board: Any) -> None:

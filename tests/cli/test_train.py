@@ -125,8 +125,9 @@ def test_several_seeds_tell_mean_and_spread(
     ] == [True] * 3
     assert output[-1] == "3 seeds: accuracy 0.500 ± 0.250"
     train_recipe(tmp_path / "reader.toml", [], tmp_path / "run", seeds=3, as_json=True)
-    reported = json.loads(capsys.readouterr().out.splitlines()[-1])
-    assert reported == {"seeds": 3, "accuracy": [0.5, 0.25]}
+    written = capsys.readouterr()
+    assert json.loads(written.out) == {"seeds": 3, "accuracy": [0.5, 0.25]}
+    assert "export: 1 steps, loss 1.000; held out: accuracy 0.250" in written.err
 
 
 def test_unknown_keys_are_named(tmp_path: Path) -> None:

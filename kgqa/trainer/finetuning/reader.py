@@ -49,6 +49,7 @@ from kgqa.trainer.data.mixture import (
     Subgraphs,
     cache_key,
     cached_subgraphs,
+    check_sides,
     check_uses,
     data_hashes,
     in_order,
@@ -330,6 +331,7 @@ def train_reader(recipe: ReaderRecipe, folder: Path, collated: Batches | None = 
         sides = [split_off(part, recipe.held_out) for part in parts]
         parts = [kept for kept, _ in sides]
         measured += [part for _, part in sides]
+        check_sides(parts, measured, recipe.held_out)
     seed, shares = recipe.trainer.seed, (recipe.paraphrase, recipe.graph_dropout)
     batches = collated or MixedBatches(parts, collator, seed, *shares, teacher=its_collator)
 

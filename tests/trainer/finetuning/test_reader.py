@@ -123,6 +123,9 @@ def test_held_out_questions_pick_the_best_reader(
         with pytest.raises(InputError, match=f"best_metric='{name}' is not measured"):
             train_reader(wrong, tmp_path / "wrong")
         assert not (tmp_path / "wrong" / "log.jsonl").exists()
+    few = recipe.model_copy(update={"held_out": 1e-9})
+    with pytest.raises(InputError, match="no rows would be held out"):
+        train_reader(few, tmp_path / "few")
     result = train_reader(recipe, tmp_path / "run")
     assert result.steps < 40 and result.best == 1.0
     assert (tmp_path / "run" / "export" / "reader.json").exists()
