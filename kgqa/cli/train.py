@@ -51,6 +51,7 @@ def train_on(
     recipe = own_recipe(folder, data, graph, minutes, overrides)
     kept, held = split_rows(recipe)
     target, settings = out or Path("runs") / recipe.name, recipe.trainer
+    target.mkdir(parents=True, exist_ok=True)  # raises before anything is measured
     ends = f"{settings.max_steps} steps" if settings.max_steps else f"{settings.max_minutes:g} minutes"
     sources = Counter(example.source.value for example in (*kept, *held))
     answered = ", ".join(f"{source} {count}" for source, count in sources.most_common())

@@ -295,6 +295,9 @@ class _Run:
         if found := find_checkpoint(self.folder):
             self.progress = Progress(**load_checkpoint(found, self.objective, self.optimizers))
             self._cut_log()
+            if self.main and (self.progress.finished or self.progress.share(self.settings) >= 1):
+                done = f"{self.folder}: trained already, {self.progress.step:,} steps"
+                print(f"{done}; give a larger budget, or another --out", file=sys.stderr, flush=True)
         self.folder.mkdir(parents=True, exist_ok=True)
         if not self.progress.finished and self.progress.share(self.settings) < 1:
             with self._signals(), self._display() as show, self._tensorboard() as board:

@@ -64,6 +64,8 @@ def test_a_recipe_becomes_an_encoder(tmp_path: Path, capsys: pytest.CaptureFixtu
     pretrain_recipe(tmp_path / "toy.toml", ["trainer.max_steps=3"], tmp_path / "run")
     assert (tmp_path / "run" / "export" / "model.safetensors").exists()
     assert "done: 3 steps" in capsys.readouterr().out
+    pretrain_recipe(tmp_path / "toy.toml", ["trainer.max_steps=2"], tmp_path / "run")
+    assert "trained already, 3 steps; give a larger budget" in capsys.readouterr().err
 
 
 def test_one_of_several_processes_speaks(
@@ -241,3 +243,11 @@ def test_what_does_not_go_together_is_refused_in_a_line(table: Path, tmp_path: P
     ):
         with pytest.raises(InputError, match=re.escape(output)):
             train_recipe(**given)  # type: ignore[arg-type]
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_measured(
+    table: Path, model_folder: Path, tools_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kgqa.cli.train._right", lambda *_: pytest.fail("measured"))
+    with pytest.raises(FileExistsError):
+        train_recipe(data=table, graph=str(tools_file), model=str(model_folder), out=table)

@@ -35,7 +35,7 @@ from kgqa.qa import retrieve
 from kgqa.settings import replacing
 from kgqa.trainer.checkpoint import questions_hash
 from kgqa.trainer.data.generated import KoreanQuestions, aligned, cloze_questions, form_examples
-from kgqa.trainer.data.held_out import LeakageGuard, is_question_held_out
+from kgqa.trainer.data.held_out import LeakageGuard, held_out_sides
 from kgqa.trainer.recipe import RecipePath, Settings
 from kgqa.types import Example, InputError, KnowledgeGraph, Link, NodeRole, Relation, Subgraph
 
@@ -427,7 +427,7 @@ def data_hashes(mixture: Sequence[DataSettings]) -> dict[str, str]:
 
 def split_off(part: MixturePart, share: float) -> tuple[MixturePart, MixturePart]:
     """Split a data set into a training and a held-out part."""
-    held = np.array([is_question_held_out(example.question, share) for example in part.examples], dtype=bool)
+    held = np.array(held_out_sides(part.examples, share), dtype=bool)
     return _rows(part, np.flatnonzero(~held).tolist()), _rows(part, np.flatnonzero(held).tolist())
 
 
@@ -439,6 +439,11 @@ def check_sides(kept: Sequence[MixturePart], held: Sequence[MixturePart], share:
             f"held_out={share:g}: {wrong or 'no rows'} would be held out, since all rows of a passage are on one side; "
             "add passages, or leave it out"
         )
+
+
+def first_rows(part: MixturePart, count: int | None) -> MixturePart:
+    """A part with its first `count` examples; None: all."""
+    return _rows(part, range(len(part.examples))[:count])
 
 
 def _rows(part: MixturePart, rows: Sequence[int]) -> MixturePart:

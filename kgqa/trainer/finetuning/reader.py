@@ -52,6 +52,7 @@ from kgqa.trainer.data.mixture import (
     check_sides,
     check_uses,
     data_hashes,
+    first_rows,
     in_order,
     load_examples,
     split_off,
@@ -94,6 +95,8 @@ class ReaderRecipe(Settings):
     (accuracy_choice, _passage, _knowledge, _yes_no)."""
     held_out: float = Field(0.0, ge=0, lt=0.5)
     """Share of each data set (the same passages for every seed) held out and used like `development`."""
+    evaluate_questions: int | None = Field(None, ge=1)
+    """Evaluate on the first N questions held out or for development, of each data set; None: all."""
     teacher: RecipePath = ""
     """Teacher for distillation: folder or shipped name of a trained reader."""
     temperature: float | None = Field(None, gt=0)
@@ -332,6 +335,7 @@ def train_reader(recipe: ReaderRecipe, folder: Path, collated: Batches | None = 
         parts = [kept for kept, _ in sides]
         measured += [part for _, part in sides]
         check_sides(parts, measured, recipe.held_out)
+    measured = [first_rows(part, recipe.evaluate_questions) for part in measured]
     seed, shares = recipe.trainer.seed, (recipe.paraphrase, recipe.graph_dropout)
     batches = collated or MixedBatches(parts, collator, seed, *shares, teacher=its_collator)
 
