@@ -78,8 +78,8 @@ class TokenizerSettings(Settings):
 class CorpusSettings(Settings):
     """The text, and how it is split into rows."""
 
-    folder: RecipePath = "."
-    """Folder of the text files; environment variables such as `$KGQA_DATA` are expanded."""
+    folder: RecipePath = Field(".", validate_default=True)
+    """Folder of the text files, by default that of the recipe; variables such as `$KGQA_DATA` are expanded."""
     sources: dict[str, Annotated[float, Field(gt=0, le=1)]] = Field(min_length=1)
     """File (without .txt.zst) -> share of its documents to use."""
     facts: RecipePath | None = None

@@ -67,6 +67,14 @@ _YES_NO = {
 }
 
 
+def is_asked(column: str) -> bool:
+    """Whether a column belongs to the question, not to its answer or to something else."""
+    name = column.strip().casefold()
+    return ALIASES.get(name, name) in ("id", "question", "passage", "choices") or bool(
+        _LETTERED.fullmatch(name)
+    )
+
+
 def usual_row(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row with the usual fields, without empty ones. These are read too:
 

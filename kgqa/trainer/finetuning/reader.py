@@ -273,12 +273,13 @@ def synthetic_graph_questions(
 # `kgqa train`: from a recipe to a trained reader.
 
 
-def train_reader(recipe: ReaderRecipe, folder: Path, collated: Batches | None = None) -> TrainResult:
+def train_reader(recipe: ReaderRecipe, folder: Path | str, collated: Batches | None = None) -> TrainResult:
     """Train a reader by a recipe; checkpoints and the final reader are written to `folder`.
 
     The reader in `folder/export` loads with `kgqa.load` or `--model`. Batches `collated` elsewhere
     (`training/gpu.py`) are used instead of the recipe's data sets, which need not be there.
     """
+    folder = Path(folder)
     if not recipe.teacher and (recipe.temperature is not None or recipe.soft is not None):
         raise InputError("temperature and soft need a teacher; set teacher, or leave them out")
     if recipe.teacher and recipe.consistency:
@@ -307,6 +308,8 @@ def train_reader(recipe: ReaderRecipe, folder: Path, collated: Batches | None = 
     reader, tokenizer, source = build(recipe)
     mixture = [] if collated else located.data
     parts = [prepare(settings, recipe, cache_folder("subgraphs")) for settings in mixture]
+    if recipe.consistency and parts and not any(e.same for part in parts for e in part.examples):
+        raise InputError("consistency: no row has `same`, the name of its group of paraphrases; leave it out")
     longest = min(recipe.input.max_tokens, reader.layerwise.max_tokens)
     reading = recipe.input.model_copy(update={"max_tokens": longest})
     collator = Collator(tokenizer, reading, entities=entities)
