@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_validator
 from tokenizers import Tokenizer
 from torch import nn
 
@@ -164,15 +164,6 @@ class PretrainingRecipe(Settings):
     start: RecipePath | None = None
     """Hugging Face folder of an earlier run, or shipped name; its weights are the starting point, with a new warm-up.
     Its layers are repeated in a deeper encoder (progressive stacking)."""
-
-    @model_validator(mode="after")
-    def _rows_fit_the_encoder(self) -> PretrainingRecipe:
-        row, longest = self.data.sequence_tokens, self.encoder.max_position_embeddings
-        if row > longest:
-            raise ValueError(
-                f"data.sequence_tokens={row} exceeds encoder.max_position_embeddings={longest}; change either"
-            )
-        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -656,6 +647,11 @@ def run_recipe(recipe: PretrainingRecipe, folder: Path) -> TrainResult:
     from accelerate import PartialState
 
     check_measured(recipe.trainer, ("loss",))
+    row, longest = recipe.data.sequence_tokens, recipe.encoder.max_position_embeddings
+    if row > longest:
+        raise InputError(
+            f"data.sequence_tokens={row} exceeds encoder.max_position_embeddings={longest}; change either"
+        )
     with PartialState(cpu=not torch.cuda.is_available()).local_main_process_first():
         corpus, tokenizer = prepare_corpus(recipe, folder)
     for earlier in filter(None, (recipe.start, recipe.objective.teacher)):

@@ -526,14 +526,15 @@ def test_text_that_names_nothing_is_refused(
         grounded_batches(data(tools_file), [iter([["Nothing here."]] * 9)], tokenizer, "train", 0)
 
 
-def test_rows_longer_than_the_encoder_and_shares_above_one_are_refused(recipe: PretrainingRecipe) -> None:
-    values = recipe.model_dump()
-    for key, value, words in (
-        ("sequence_tokens", 65, "exceeds encoder.max_position_embeddings=64"),
-        ("sources", {"days": 2.0}, "less than or equal to 1"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            PretrainingRecipe.model_validate({**values, "data": {**values["data"], key: value}})
+def test_rows_longer_than_the_encoder_and_shares_above_one_are_refused(
+    recipe: PretrainingRecipe, tmp_path: Path
+) -> None:
+    longer = recipe.data.model_copy(update={"sequence_tokens": 65})
+    with pytest.raises(InputError, match="sequence_tokens=65 exceeds encoder.max_position_embeddings=64"):
+        run_recipe(recipe.model_copy(update={"data": longer}), tmp_path / "run")
+    values = recipe.data.model_dump() | {"sources": {"days": 2.0}}
+    with pytest.raises(ValueError, match="less than or equal to 1"):
+        PretrainingRecipe.model_validate({"data": values})
 
 
 def test_weights_of_another_vocabulary_are_refused(recipe: PretrainingRecipe, tmp_path: Path) -> None:
