@@ -432,9 +432,8 @@ def _keys(forms: list[_Form], plain: str) -> list[str]:
     before = plain[: -len(forms[-1].text)]
     written = bases if plain == bases[0] else [plain, *bases]
     stems = [before + stem for stem in forms[-1].stems]
-    is_predicate = stems[:1] and stems[0].endswith(
-        DICTIONARY_ENDING
-    )  # 산 is bought, a form of 사다, not a mountain
+    # 산 is bought, a form of 사다, not a mountain
+    is_predicate = stems[:1] and stems[0].endswith(DICTIONARY_ENDING)
     return [*stems[:1], *written, *stems[1:]] if is_predicate else [*written, *stems]
 
 
