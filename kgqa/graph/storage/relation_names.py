@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from kgqa.graph.formats.vocabulary import steps_of
 from kgqa.graph.linking.languages import dictionary
-from kgqa.graph.linking.linker import LEMMATIZED
-from kgqa.graph.linking.linker import bases as bases
+from kgqa.graph.linking.linker import LEMMATIZED, bases
 from kgqa.graph.linking.normalize import (
     STOP_WORDS,
     has_japanese_analyser,
