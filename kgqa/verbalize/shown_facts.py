@@ -64,6 +64,8 @@ def shown_fact(head: str, relation: str, words: str, tail: str, senses: tuple[st
         relation = "OfState"
     elif key == "HasA" and head in lexicon.words["subjects"]:
         relation = "OfSubject"
+    elif key == "Desires" and " " not in tail and tail not in lexicon.words["wanted_deeds"]:
+        relation = "DesiresThing"
     kind = as_type(tail, lexicon) if key == "IsA" else tail
     sentence = verbalize_triple(head, relation, words, kind, lexicon)
     if key == "CapableOf" and tail in lexicon.words["ends"]:  # a lake can freeze, not things

@@ -23,6 +23,8 @@ from kgqa.verbalize.shown_facts import shown_fact
         ("before sleep", "HasSubevent", "brush teeth", "the time before sleep involves brushing teeth"),
         ("dog", "Desires", "meat", "a dog wants meat"),
         ("child", "Desires", "play", "a child wants to play"),
+        ("baby", "Desires", "milk", "a baby wants milk"),
+        ("leader", "Desires", "succeed", "a leader wants to succeed"),
         ("relax", "HasMaterial", "hammock", "to relax, people need a hammock"),
         ("compete", "HasAgent", "siblings", "siblings compete"),
         ("not pay", "HasAgent", "miser", "a miser does not pay"),
