@@ -31,7 +31,7 @@ LEFT_OUT = shutil.ignore_patterns(
 
 
 def needs_the_checkout(recipe: Path) -> bool:
-    """Whether a recipe reads files of the checkout, or of an earlier run in it, and so cannot run from a wheel."""
+    """Whether a recipe or its base reads files of the checkout, or of an earlier run, and cannot run from a wheel."""
 
     def named(value: Any) -> bool:
         if isinstance(value, dict):
@@ -41,7 +41,9 @@ def needs_the_checkout(recipe: Path) -> bool:
         return isinstance(value, str) and value.startswith(("training/", "runs/", "data/"))
 
     said = tomllib.loads(recipe.read_text(encoding="utf-8"))
-    return "forms" in said or named(said)
+    if "forms" in said or named(said):
+        return True
+    return "base" in said and needs_the_checkout(recipe.parent / said["base"])
 
 
 def left_out(folder: str | os.PathLike[str], names: list[str]) -> set[str]:

@@ -45,9 +45,8 @@ class PagesKnowTheirServer:
             if message.get("more_body"):
                 return
             page = body.replace(b"<head>", b"<head>" + BACKEND_SCRIPT, 1)
-            asked_for = scope.get("query_string", b"").decode(
-                "latin-1"
-            )  # latin-1 decodes any bytes; raw Korean may not be UTF-8
+            # latin-1 decodes any bytes; raw Korean may not be UTF-8
+            asked_for = scope.get("query_string", b"").decode("latin-1")
             if ("lang", "ko") in parse_qsl(asked_for):
                 page = page.replace(b'<html lang="en"', b'<html lang="ko"', 1)
             kept = [pair for pair in start["headers"] if pair[0].lower() not in (b"content-length", b"etag")]

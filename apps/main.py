@@ -48,7 +48,7 @@ STYLE = """
 .st-key-memory{position:absolute;height:0;overflow:hidden}
 @media(max-width:767px){
   .st-key-pages{display:flex;flex-wrap:wrap!important;gap:0!important;justify-content:space-between}
-  [data-testid=stElementToolbar]{display:none}
+  [data-testid=stElementToolbar],.st-key-asking [data-testid=InputInstructions]{display:none}
   .st-key-pages>*{flex:none!important;width:auto!important}
   .st-key-pages a{padding:.2rem .3rem;gap:0}
   .st-key-pages a p{font-size:.85rem}

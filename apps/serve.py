@@ -28,9 +28,8 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--headless", action="store_true", help="open no browser")
     given = parser.parse_args(arguments)
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # spinning threads slow every other process down
-    os.environ.setdefault(
-        "OMP_NUM_THREADS", "1"
-    )  # a second thread hardly speeds up one answer, but slows down the next visitor's
+    # a second thread hardly speeds up one answer, but slows down the next visitor's
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     logging.getLogger("streamlit").setLevel(logging.ERROR)  # it would warn that no page is open yet
     from kgqa.types import InputError
 

@@ -45,27 +45,18 @@ def score(rows: Sequence[TableRow], answers: Sequence[Answer | None]) -> Score |
     ]
     if not asked:
         return None
+    from scipy.stats import binomtest  # here, since importing it takes half a second
+
     right = sum(is_right(answer, golds) for answer, golds in asked)
+    between = binomtest(right, len(asked)).proportion_ci(method="wilson")
     refusals = [answer.source is Source.NONE for answer, golds in asked if not golds]
     return Score(
         len(asked),
         right / len(asked),
         sum(f1(answer.text or "", golds) for answer, golds in asked) / len(asked),
-        wilson(right, len(asked)),
+        (float(between.low), float(between.high)),
         sum(refusals) / len(refusals) if refusals else None,
     )
-
-
-def wilson(right: int, count: int, z: float = 1.96) -> tuple[float, float]:
-    """Confidence interval of a share that was observed as `right` of `count` (z = 1.96: 95 %).
-
-    >>> [round(end, 2) for end in wilson(9, 9)], [round(end, 2) for end in wilson(50, 100)]
-    ([0.7, 1.0], [0.4, 0.6])
-    """
-    share, scale = right / count, 1 + z * z / count
-    middle = (share + z * z / (2 * count)) / scale
-    half = z / scale * (share * (1 - share) / count + z * z / (4 * count * count)) ** 0.5
-    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def answered_cells(row: TableRow, answer: Answer | None) -> dict[str, str]:

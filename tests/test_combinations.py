@@ -61,17 +61,6 @@ def test_trains_and_answers(family: str, reasoner: str, tokenizer, digging) -> N
 
 
 @pytest.mark.parametrize("reasoner", sorted(REASONERS))
-def test_a_row_does_not_depend_on_its_neighbours(reasoner: str, tokenizer, digging) -> None:
-    reader = build("electra", reasoner, tokenizer.get_vocab_size()).eval()
-    collate = Collator(tokenizer)
-    with torch.no_grad():
-        one = reader(collate(EXAMPLES[:1], [[digging]]).batch)
-        many = reader(collate([EXAMPLES[1], EXAMPLES[0]], [[Subgraph()], [digging]]).batch)
-    assert torch.allclose(one.concept, many.concept[-6:], atol=1e-4)
-    assert torch.allclose(one.answer_type[0], many.answer_type[1], atol=1e-4)
-
-
-@pytest.mark.parametrize("reasoner", sorted(REASONERS))
 def test_a_long_batch_is_read_in_parts(
     reasoner: str, tokenizer, digging, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -92,20 +81,3 @@ def test_a_long_batch_is_read_in_parts(
         assert torch.allclose(getattr(whole, name), getattr(parts, name), atol=1e-4)
     if whole.fused.attention is not None:
         assert torch.allclose(whole.fused.attention, parts.fused.attention, atol=1e-4)
-
-
-# ERNIE reads entities, not facts; K-BERT reads only facts whose head is mentioned (its own test).
-FOLLOWERS = sorted(set(REASONERS) - {"text-only", "ernie", "k-bert"})
-
-
-@pytest.mark.parametrize("reasoner", FOLLOWERS)
-def test_facts_change_what_a_graph_reasoner_says(reasoner: str, tokenizer, digging) -> None:
-    reader = build("electra", reasoner, tokenizer.get_vocab_size()).eval()
-    from dataclasses import replace
-
-    cut = replace(digging, edges=digging.edges[:0], weights=digging.weights[:0])
-    collate = Collator(tokenizer)
-    with torch.no_grad():
-        whole = reader(collate(EXAMPLES[:1], [[digging]]).batch)
-        less = reader(collate(EXAMPLES[:1], [[cut]]).batch)
-    assert not torch.equal(whole.concept, less.concept)

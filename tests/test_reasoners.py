@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from transformers import ElectraConfig, ElectraModel
 
 from kgqa.models.collation.collate import Collator
 from kgqa.models.reader import Reader
@@ -21,21 +20,9 @@ ONE_HOP = {"k-bert"}
 """K-BERT writes the facts of mentioned concepts into the sentence, and no further ones."""
 
 
-def reader_of(name: str, tokenizer) -> Reader:
-    torch.manual_seed(0)
-    config = ElectraConfig(
-        vocab_size=tokenizer.get_vocab_size(),
-        embedding_size=16,
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=64,
-        max_position_embeddings=64,
-        hidden_dropout_prob=0.0,
-        attention_probs_dropout_prob=0.0,
-    )
+def reader_of(name: str, encoder) -> Reader:
     settings = ReasonerSettings(name=name, graph_size=16, num_layers=2, num_heads=2, dropout=0.0)
-    return Reader(ElectraModel(config), settings)
+    return Reader(encoder, settings)
 
 
 def chain(last: int, hops: int) -> Subgraph:
@@ -53,7 +40,7 @@ def chain(last: int, hops: int) -> Subgraph:
     )
 
 
-def toy(name: str, tokenizer, hops: int):
+def toy(tokenizer, hops: int):
     """Four questions whose two choices are the same words: only a relation tells them apart."""
     golds = (0, 1, 1, 0)
     question = Question("what garden", ("bee", "bee"))
@@ -62,8 +49,8 @@ def toy(name: str, tokenizer, hops: int):
 
 
 @pytest.mark.parametrize("name", sorted(set(REASONERS) - DEAF))
-def test_it_learns_to_follow_a_relation(name: str, tokenizer) -> None:
-    reader, collated = reader_of(name, tokenizer), toy(name, tokenizer, 1 if name in ONE_HOP else 2)
+def test_it_learns_to_follow_a_relation(name: str, encoder, tokenizer) -> None:
+    reader, collated = reader_of(name, encoder), toy(tokenizer, 1 if name in ONE_HOP else 2)
     optimizer = torch.optim.AdamW(reader.parameters(), lr=5e-3)
     for _ in range(120):
         loss, _ = reader.choice.loss(reader(collated.batch).choice, collated.batch)
@@ -78,15 +65,15 @@ def test_it_learns_to_follow_a_relation(name: str, tokenizer) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(DEAF))
-def test_without_facts_the_toy_task_cannot_be_learnt(name: str, tokenizer) -> None:
-    reader, collated = reader_of(name, tokenizer).eval(), toy(name, tokenizer, 2)
+def test_without_facts_the_toy_task_cannot_be_learnt(name: str, encoder, tokenizer) -> None:
+    reader, collated = reader_of(name, encoder).eval(), toy(tokenizer, 2)
     with torch.no_grad():
         scores = reader(collated.batch).choice.view(-1, 2)
     assert torch.allclose(scores[:, 0], scores[:, 1], atol=1e-6)  # whatever the weights: the rows are alike
 
 
 @pytest.mark.parametrize("name", sorted(REASONERS))
-def test_the_order_of_nodes_and_facts_does_not_matter(name: str, tokenizer, digging) -> None:
+def test_the_order_of_nodes_and_facts_does_not_matter(name: str, encoder, tokenizer, digging) -> None:
     order, facts = np.array([4, 2, 0, 1, 3]), np.array([2, 0, 1])
     place = np.argsort(order).astype(np.int32)
     edges = digging.edges[facts]
@@ -100,7 +87,7 @@ def test_the_order_of_nodes_and_facts_does_not_matter(name: str, tokenizer, digg
         weights=digging.weights[facts],
         links=tuple(replace(link, node=int(place[link.node])) for link in digging.links),
     )
-    reader, collate = reader_of(name, tokenizer).eval(), Collator(tokenizer)
+    reader, collate = reader_of(name, encoder).eval(), Collator(tokenizer)
     open_question = Example(Question("what did i dig with", passage=Passage("i want to plant flowers")))
     chosen = Example(Question("what is it", ("trowel", "bee"), Passage("i want to plant flowers")))
     with torch.no_grad():
@@ -113,8 +100,8 @@ def test_the_order_of_nodes_and_facts_does_not_matter(name: str, tokenizer, digg
 
 
 @pytest.mark.parametrize("name", sorted(REASONERS))
-def test_a_question_with_an_empty_subgraph_still_gets_an_answer(name: str, tokenizer) -> None:
-    reader = reader_of(name, tokenizer).eval()
+def test_a_question_with_an_empty_subgraph_still_gets_an_answer(name: str, encoder, tokenizer) -> None:
+    reader = reader_of(name, encoder).eval()
     examples = [Example(Question("what is it", ("bee", "hive"))), Example(Question("where"))]
     collated = Collator(tokenizer)(examples, [[Subgraph()]] * 2)
     with torch.no_grad():
@@ -124,16 +111,16 @@ def test_a_question_with_an_empty_subgraph_still_gets_an_answer(name: str, token
 
 
 @pytest.mark.parametrize("name", sorted(REASONERS))
-def test_a_question_is_read_alike_alone_and_beside_others(name: str, tokenizer) -> None:
+def test_a_question_is_read_alike_alone_and_beside_others(name: str, encoder, tokenizer) -> None:
     """Padding, other rows and their graphs change nothing."""
-    reader, collate = reader_of(name, tokenizer).eval(), Collator(tokenizer)
+    reader, collate = reader_of(name, encoder).eval(), Collator(tokenizer)
     question = Question("what garden", ("bee", "house"))
     other = Question(
         "what is there beside the old house in the garden of the bee", ("garden", "bee", "house")
     )
     graphs = [chain(0, 2), chain(1, 2)]
     alone = collate([Example(question)], [graphs]).batch
-    beside = collate([Example(other), Example(question)], [[chain(1, 1), *graphs], graphs]).batch
+    beside = collate([Example(other), Example(question)], [[Subgraph(), *graphs], graphs]).batch
     with torch.no_grad():
         one, two = reader(alone), reader(beside)
     assert torch.allclose(one.choice, two.choice[-len(one.choice) :], atol=1e-4)

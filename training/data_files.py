@@ -6,7 +6,6 @@ Run `KGQA_DATA=... python training/data_files.py`. Where each is to be had says 
 from __future__ import annotations
 
 import re
-import tomllib
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -17,6 +16,7 @@ from kgqa.data.corpus.shards import find_text
 from kgqa.data.datasets.labelled import LABELLED
 from kgqa.data.datasets.load import DATASETS
 from kgqa.settings import RECIPES, ROOT, data_folder
+from kgqa.trainer.recipe import recipe_values
 from kgqa.types import InputError
 
 NOWHERE = Path("nowhere")
@@ -33,7 +33,7 @@ def wanted() -> dict[str, tuple[Check, set[str]]]:
     found: dict[str, tuple[Check, set[str]]] = {}
     users: defaultdict[str, set[str]] = defaultdict(set)
     for path in sorted(RECIPES.glob("*/*.toml")):
-        for file, check in _files(tomllib.loads(path.read_text(encoding="utf-8"))):
+        for file, check in _files(recipe_values(path)):
             users[file].add(f"{path.parent.name}/{path.stem}")
             found[file] = check, users[file]
     return dict(sorted(found.items()))

@@ -41,7 +41,7 @@ HEAD = """# Results
 Made by `python training/results.py` of the lines in [results/](results): command, commit, seeds and time of each; a
 command takes `--model NAME` for another reader than kgqa-base. † is a figure whose code, data or weights have changed
 since; a withdrawn one was measured on questions that the reader was trained on. ± is a standard deviation over seeds.
-Shares are percent; goals were set before. More: [MORE.md](results/MORE.md), [RUNS.md](RUNS.md), [old](history/).
+Shares are percent; goals were set before. More: [MORE.md](results/MORE.md), [RUNS.md](RUNS.md).
 """
 STALE = "†"
 WITHDRAWN = "withdrawn"

@@ -114,9 +114,8 @@ def show(rows: Sequence[TableRow], answers: Sequence[Answer | None]) -> None:
         download(say("download_jsonl"), lambda: lines, "answers.jsonl", "application/jsonl")
     columns = dict.fromkeys(name for row in cells for name in row)
     near = sorted(columns, key=lambda name: (name.casefold() != "question", not name.startswith("kgqa_")))
-    st.dataframe(
-        cells, hide_index=True, column_order=near
-    )  # answers beside the questions, in view on a phone too
+    # answers beside the questions, in view on a phone too
+    st.dataframe(cells, hide_index=True, column_order=near)
 
 
 def scores(scored: Score) -> None:

@@ -154,10 +154,8 @@ def adding(after: Answer) -> None:
     graph, shown = after.evidence.subgraph, answerer().shown(after).evidence.subgraph
     relations = {r.name: r for r in (*answerer().graph.relations, *graph.relations)}
     names = dict.fromkeys([*(r.name for r in graph.relations), *relations])
-    state, run = (
-        st.session_state,
-        len(steps()),
-    )  # new keys empty the boxes after an edit; after an error the input stays
+    # new keys empty the boxes after an edit; after an error the input stays
+    state, run = st.session_state, len(steps())
     if (wanted := state.pop("head_wanted", None)) is not None:
         state[f"add_head{run}"] = wanted
     with st.container(key="picked"), st.form("what_if", border=False):

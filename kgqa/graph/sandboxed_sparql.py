@@ -185,9 +185,8 @@ def _answered(store: Any, query: str) -> dict[str, Any]:
     signal.alarm(TIMEOUT_S)
     limit(_address_space() + QUERY_BYTES, TIMEOUT_S)
     elsewhere = _asks_elsewhere(query)
-    resource.setrlimit(
-        resource.RLIMIT_NOFILE, (0, 0)
-    )  # from here on nothing can be opened, no connection either
+    # from here on nothing can be opened, no connection either
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))
     try:
         # a rejected query runs over an empty store, which checks its syntax
         found = (pyoxigraph.Store() if elsewhere else store).query(query)

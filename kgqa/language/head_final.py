@@ -374,9 +374,8 @@ def _japanese(text: str, mentions: Sequence[Mentioned], table: Mapping[str, str]
     """The morphemes of a Japanese text, in which mentions, question words and compounds of the table are whole: the
     analyser reads a name and a pronoun that it knows in their places."""
     asks = {w for w, english in table.items() if Word(english).asks}
-    asking = sorted(
-        (w for w in asks if table.get(w[:-1]) != table[w]), key=len, reverse=True
-    )  # without their particles
+    # without their particles
+    asking = sorted((w for w in asks if table.get(w[:-1]) != table[w]), key=len, reverse=True)
     whole = [(m.start, m.end, "NNP") for m in mentions]
     for match in re.finditer("|".join(map(re.escape, asking)) or "(?!)", text):
         if not any(start < match.end() and match.start() < end for start, end, _ in whole):

@@ -16,8 +16,9 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from kgqa.graph.linking.languages import dictionary
+from kgqa.graph.linking.linker import bases
 from kgqa.graph.linking.normalize import STOP_WORDS_OF
-from kgqa.graph.storage.relation_names import VERB, Vocabulary, bases
+from kgqa.graph.storage.relation_names import VERB, Vocabulary
 from kgqa.language.head_final import ASKING, Mentioned, Word
 from kgqa.verbalize.inflection import comparative, participle, plural, superlative, third
 

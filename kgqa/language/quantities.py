@@ -78,6 +78,7 @@ _AT = re.compile(
 )
 _AT_SURELY = re.compile(r"\b(?:at|by|until|till|til)\s+$", re.IGNORECASE)
 _COLON = re.compile(r"(?<![\w.,:])([01]?\d|2[0-4])[:.]([0-5]\d)(?![\d:]|[.]\d)")
+_DEGREE = "degree"
 _MORE = frozenset({"more", "less", "fewer", "other", "further", "extra"})
 _NOT_COUNTED = _MORE | {"others", "each", "of", "as", "per", "is", "at", "a", "an", "the"}
 
@@ -261,7 +262,15 @@ def _clock(text: str, numbers: Sequence[_Number], n: int, before: Sequence[Amoun
             or (after_it and after_it[0].lower() in STOP_WORDS)
         )
         beside = [a for a in before if a.quantity.kind == CLOCK and _TO.fullmatch(text[a.end : number.start])]
-        if alone and (surely or beside or (_is_from(text, number) and _TO.match(after))):
+        to = _TO.match(after) if _is_from(text, number) else None
+        of_unit = (
+            to is not None
+            and any(  # "from 12 to 15 euros"
+                other.start == number.end + to.end() and _unit_after(text, other.end)[0]
+                for other in numbers[n + 1 : n + 2]
+            )
+        )
+        if alone and (surely or beside or (to and not of_unit)):
             is_bare = surely and not beside
             return Amount(
                 number.start, number.end, _time(number.value)._replace(unit=_BARE if is_bare else "")
@@ -319,8 +328,13 @@ def _unit_after(text: str, at: int) -> tuple[int, str, str, Fraction]:
     match = re.compile(r"[\s-]*(%|€|°[CF]\b|per cent\b|km/h|[A-Za-z]+\b)").match(text, at)
     if match is None:
         return 0, NUMBER, "", Fraction(1)
-    found = unit_of(match[1])
+    found = _unit_of(match[1])
     return (0, NUMBER, "", Fraction(1)) if found is None else (match.end(), *found)
+
+
+def _unit_of(word: str) -> tuple[str, str, Fraction] | None:
+    """A unit as `unit_of` finds it, or degrees: 35 minutes are not added to 190 degrees."""
+    return (_DEGREE, _DEGREE, Fraction(1)) if word.lower() in (_DEGREE, "degrees") else unit_of(word)
 
 
 def _noun_after(text: str, at: int) -> str:
@@ -454,7 +468,7 @@ def _product(first: Quantity, second: Quantity) -> Quantity | None:
     for one, other in ((first, second), (second, first)):
         if one.kind == MONEY:
             return one._replace(value=one.value * other.written)
-    return Quantity(first.written * second.written)
+    return None if _DEGREE in (first.kind, second.kind) else Quantity(first.written * second.written)
 
 
 def _quotient(first: Quantity, second: Quantity) -> Quantity | None:
@@ -487,7 +501,7 @@ def unit_asked(question: str) -> tuple[str, str, Fraction] | None:
     asked = re.split(r"[,?.;]", question[many.end() :])[0]
     for n, match in enumerate(_WORD.finditer(asked)):
         name = match[0].lower()
-        if found := unit_of(name):
+        if found := _unit_of(name):
             return found
         if name in _MORE:
             continue
@@ -504,7 +518,7 @@ _ASKS_YES_NO = re.compile(
     re.IGNORECASE,
 )
 _OPEN = re.compile(r"\b(?:how|what|which|whose|who|whom|where|why)\b", re.IGNORECASE)
-_MEASURES = {"length", "mass", "volume"}
+_MEASURES = {"length", "mass", "volume", _DEGREE}
 _NOT_ASKED = tuple(
     (re.compile(pattern, re.IGNORECASE), kinds | {YES_NO})
     for pattern, kinds in (
@@ -512,7 +526,7 @@ _NOT_ASKED = tuple(
         (r"\bhow much\b.* (?:cost|pay|paid|spend|spent|owe|earn|charge|money|change)\b",
          {CLOCK, DATE, TIME, YEAR, PERCENT, *_MEASURES}),
         (r"\bhow much\b", {CLOCK, DATE}),
-        (r"\bhow long\b", {CLOCK, DATE, MONEY, NUMBER, PERCENT, "mass", "volume"}),
+        (r"\bhow long\b", {CLOCK, DATE, MONEY, NUMBER, PERCENT, "mass", "volume", _DEGREE}),
         (r"\bhow old\b", {CLOCK, DATE, MONEY, PERCENT, *_MEASURES}),
         (r"\bhow (?:far|tall|high|wide|deep)\b", {CLOCK, DATE, TIME, YEAR, MONEY, PERCENT, "mass", "volume"}),
         (r"\b(?:what|which) year\b", {NUMBER, CLOCK, TIME, YEAR, MONEY, PERCENT, *_MEASURES}),

@@ -49,6 +49,8 @@ class Roles(NamedTuple):
     """Whether these are the times when something that the question names began and ended."""
     is_stated: bool = False
     """Whether the only quantity of what the question asks for is stated in the question's words."""
+    of_score: bool = False
+    """Whether the quantities are those of a score, whose sum is asked for."""
 
 
 def roles_of(question: str, asked: Sequence[Amount], passage: str, told: Sequence[Amount]) -> Roles:
@@ -81,8 +83,19 @@ def roles_of(question: str, asked: Sequence[Amount], passage: str, told: Sequenc
     only_times = not asked and _tells_only_times(question, passage, times)
     begin_and_end = only_times and _tells_begin_and_end(question, passage, times)
     is_stated = not asked and _is_stated(question, passage, told, {n - at for n in rates})
+    of_score = not asked and bool(told) and list(told) == score_asked(question, passage, told)
+    if of_score:
+        last = frozenset({ADD})
     return Roles(
-        frozenset(rates), frozenset(multiples), signs, last, only_rates, only_times, begin_and_end, is_stated
+        frozenset(rates),
+        frozenset(multiples),
+        signs,
+        last,
+        only_rates,
+        only_times,
+        begin_and_end,
+        is_stated,
+        of_score,
     )
 
 
@@ -363,6 +376,40 @@ def _tells_begin_and_end(question: str, passage: str, told: Sequence[Amount]) ->
     return bool(is_named and (is_range or (_BEGINS.search(before) and _FINISHES.search(between))))
 
 
+# Scores.
+
+_SCORE = re.compile(r"(?<![\w-])\d{1,3}\s?[-–]\s?\d{1,3}\b(?!\s?[-–]|\s+[a-z]+s\b)")
+_CONTEST = re.compile(
+    r"\b(?:beat\w*|defeat\w*|w[io]n\w*|los[et]\w*|dr[ae]w\w*|tied?|finals?|semi-finals?|match|game|scored?|ended|finished)\b",
+    re.IGNORECASE,
+)
+_OF_ONE_SIDE = re.compile(
+    r"\b(?:did|does|do|has|have|had|more|each|per|half|by|for|against|first|second|before|after|their|our|left)\b",
+    re.IGNORECASE,
+)
+
+
+def score_asked(question: str, passage: str, told: Sequence[Amount]) -> list[Amount]:
+    """The two numbers of the only score of a passage ("3-1"), if the question asks for what both sides have together;
+    else an empty list.
+
+    >>> from kgqa.language.quantities import find_quantities
+    >>> passage = "Ajax beat Lyon 3-1 on Sunday."
+    >>> told = find_quantities(passage)
+    >>> [len(score_asked(q, passage, told)) for q in ("How many goals were scored?", "How many goals did Ajax score?")]
+    [2, 0]
+    """
+    kind, noun, _ = unit_asked(question) or ("", "", 1)
+    scores = list(_SCORE.finditer(passage))
+    if kind != NUMBER or not noun or len(scores) != 1 or any(a.quantity.unit == noun.lower() for a in told):
+        return []
+    (score,) = scores
+    around = _SENTENCE_END.split(passage[: score.start()])[-1], _SENTENCE_END.split(passage[score.end() :])[0]
+    if _OF_ONE_SIDE.search(question) or _NAME.search(question) or not _CONTEST.search(" ".join(around)):
+        return []
+    return [amount for amount in told if score.start() <= amount.start < score.end()]
+
+
 _MULTIPLE = re.compile(r"(?:twice|thrice|double|triple)d?$", re.IGNORECASE)
 _TIMES = re.compile(r"\s+times\b", re.IGNORECASE)
 
@@ -387,6 +434,12 @@ _THAN = re.compile(
     r"|less|fewer|younger|shorter|smaller|lighter|cheaper|lower|narrower|nearer|earlier)\s+than\b(?P<other>[^,.;:!?]*)",
     re.IGNORECASE,
 )
+_APART = re.compile(r"\s+(?:(?P<more>behind)|ahead\s+of)(?P<other>\s+(?:the\s+)?[A-Z][^,.;:!?]*)")
+_LOST = re.compile(
+    r"\b(?:gave|gives|ate|eats|lost|loses|sold|sells|spent|spends|used|uses|broke|drank|drinks|threw|throws)\s+"
+    r"(?:away\s+|up\s+|out\s+)?(?:another\s+)?$",
+    re.IGNORECASE,
+)
 _CLAUSE = re.compile(r"[,.;:!?]|\b(?:and|but)\b")
 
 
@@ -394,12 +447,15 @@ def _signs(text: str, amounts: Sequence[Amount], question: str) -> Iterator[tupl
     """Index and operator of each difference that a text tells.
 
     "Five minutes late" is added to the time planned, and taken from the actual one. "Ann is five years older than Ben"
-    is added for a question about Ann, and taken away for one about Ben.
+    is added for a question about Ann, and taken away for one about Ben. What was lost or given is taken away for one
+    about what is left.
     """
     is_planned, asked = _PLANNED.search(question) is not None, _content_words(question)
+    is_left = _LEFT.search(question) or _NOW.search(question)
     for n, (start, end, quantity) in enumerate(amounts):
         is_more = None
-        if than := _THAN.match(text, end):
+        than = _THAN.match(text, end) or (_APART.match(text, end) if quantity.kind == TIME else None)
+        if than:
             subject = _content_words(_CLAUSE.split(text[:start])[-1]) & asked
             if subject or _content_words(than["other"]) & asked:
                 is_more = bool(than["more"]) is bool(subject)
@@ -410,6 +466,8 @@ def _signs(text: str, amounts: Sequence[Amount], question: str) -> Iterator[tupl
                 is_more = (is_late is True) is not is_planned
             elif is_after := bool(_AFTER_A_TIME.match(text, end)) or _BEFORE_A_TIME.match(text, end):
                 is_more = is_after is True
+        if is_more is None and is_left and _LOST.search(text, 0, start):
+            is_more = False
         if is_more is not None:
             yield n, ADD if is_more else SUBTRACT
 

@@ -48,9 +48,8 @@ class Int8Linear(nn.Module):
         small = weight.index_fill(1, outliers, 0.0)
         lowest, highest = small.aminmax(dim=1)
         scale = torch.maximum(highest, -lowest).clamp_min(LEAST) / 127
-        rows = (
-            small.div_(scale.unsqueeze(1)).round_().to(torch.int8)
-        )  # in place, to save time when a reader is opened
+        # in place, to save time when a reader is opened
+        rows = small.div_(scale.unsqueeze(1)).round_().to(torch.int8)
         self.register_buffer("rows", torch.ops.onednn.qlinear_prepack(rows, None))
         self.register_buffer("scale", scale)
         self.register_buffer("zero", torch.zeros(len(scale), dtype=torch.long))

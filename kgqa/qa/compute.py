@@ -135,7 +135,9 @@ def execute_form(text: str, graph: KnowledgeGraph) -> Answer:
     if result is None or not (result.members or result.text):
         found = ComputedAnswer(Candidate("", Source.NONE, 1.0), Evidence(query=to_sparql(facts, form)))
     else:
-        found = _answer(state, facts, RankedForm(form, result, Verbalizer(facts).phrase(form), 0.0), 1.0, ())
+        found = _answer(
+            state, facts, RankedForm(form, result, "", 0.0, Verbalizer(facts, for_people=True)), 1.0, ()
+        )
     best = found.candidate
     done = replace(state, candidates=(best,), source=best.source, confidence=best.score)
     return replace(done, evidence=found.evidence, items=found.items).answer("", graph.name)
@@ -226,7 +228,7 @@ def _candidates(
 def _reading(facts: GraphFacts, candidate: RankedForm, probability: float) -> Interpretation:
     """The interpretation reported with an answer."""
     return Interpretation(
-        candidate.phrase.split(": ")[0],
+        candidate.interpretation,
         _answer_text(facts, candidate),
         NameLookup(facts).show(candidate.form),
         probability,

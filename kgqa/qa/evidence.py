@@ -11,6 +11,7 @@ import numpy as np
 from kgqa.graph.relation_types import RelationType, relation_types
 from kgqa.graph.retrieval.paths import best_paths
 from kgqa.graph.retrieval.ranking import asked_ends
+from kgqa.language.overlap import content
 from kgqa.types import Answer, Candidate, EvidencePath, NodeRole, Source, Span, Subgraph
 
 # Paths of one or two facts that lead to an answer: candidates for its reason.
@@ -29,12 +30,13 @@ def candidate_paths(best: Candidate, graph: Subgraph, question: str) -> list[Evi
 
     The last fact touches the answer. Its other end is mentioned, or a first fact joins that end to a
     mentioned concept, or it is a path of its own because dense retrieval found it. Paths do not use vague
-    facts, nor meet in a property or type that two concepts happen to share.
+    facts, nor a property that a label names (dirty dishes are dirty), nor meet in a property or type that two
+    concepts happen to share.
     """
     ends = targets(best, graph)
     if not ends or not len(graph.edges):
         return []
-    telling = is_informative(graph)
+    telling = is_informative(graph) & ~_is_in_name(graph)
     mentioned = np.isin(graph.roles, (int(NodeRole.QUESTION), int(NodeRole.PASSAGE)))
     # an answer that the text mentions must not be its own starting point
     mentioned[ends] = False
@@ -137,6 +139,19 @@ def is_informative(graph: Subgraph) -> np.ndarray:
         [RelationType.VAGUE not in relation_types(relation) for relation in graph.relations], dtype=bool
     )
     return is_specific[graph.edges[:, 1]]
+
+
+def _is_in_name(graph: Subgraph) -> np.ndarray:
+    """(E,) whether each fact states a property that the label of its head names."""
+    known = map(relation_types, graph.relations)
+    is_quality = [RelationType.QUALITY in types and RelationType.TIME not in types for types in known]
+    return np.array(
+        [
+            is_quality[number] and frozenset() < content(graph.labels[tail]) <= content(graph.labels[head])
+            for head, number, tail in graph.edges.tolist()
+        ],
+        dtype=bool,
+    )
 
 
 def meets(path: EvidencePath, graph: Subgraph) -> bool:

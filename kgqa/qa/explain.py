@@ -4,6 +4,7 @@ evidence paths by leave-one-out attribution."""
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import reduce
@@ -11,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kgqa.graph.linking.normalize import STOP_WORDS, is_korean, words
+from kgqa.graph.linking.normalize import STOP_WORDS, is_korean, people, words
 from kgqa.graph.retrieval.ablation import without_edges
 from kgqa.models.collation.input_config import InputConfig
 from kgqa.models.collation.rows import CandidateRow
@@ -123,13 +124,13 @@ def ground(states: QAStates, deciding: Sequence[Callable[[QAStates], QAStates]])
     """Check that a yes or no depends on the passage that it cites.
 
     It does not if question and passage share no word, or if the answer is about as probable without the
-    passage. Its source is then `Source.KNOWLEDGE`, and no sentence is cited as evidence. `deciding` are the
-    steps from a question to the decision on its answer.
+    passage, unless the question is about what the passage tells. Its source is then `Source.KNOWLEDGE`, and no
+    sentence is cited as evidence. `deciding` are the steps from a question to the decision on its answer.
     """
     is_asked = [state.best.sort == "yes_no" and state.computed is None for state in states]
     places = [place for place, is_one in enumerate(is_asked) if is_one]
     apart = [place for place in places if not _shares_words(states[place])]
-    asked = [place for place in places if place not in apart]
+    asked = [place for place in places if place not in apart and not _is_about(states[place].question)]
     no_passage = tuple(QAState(replace(states[place].question, passage=None)) for place in asked)
     again = reduce(lambda found, step: step(found), deciding if no_passage else (), no_passage)
     apart += [p for p, without in zip(asked, again, strict=True) if not _falls(states[p].best, without)]
@@ -139,6 +140,16 @@ def ground(states: QAStates, deciding: Sequence[Callable[[QAStates], QAStates]])
 def _shares_words(state: QAState) -> bool:
     asked, told = (_beginnings(text) for text in (state.question.text, state.question.passage_text))
     return not asked.isdisjoint(told)
+
+
+_PAST = re.compile(r"(?:^|[,.;:!?]\s+)(?:did|was|were|had)\b", re.IGNORECASE)
+
+
+def _is_about(question: Question) -> bool:
+    """Whether a yes/no question that shares words with its passage can only be about what the passage tells: it asks
+    what was, or about a person of the passage. What is so in general does not say whether Tom paid."""
+    asked, told = ({text[a:b] for a, b in people(text)} for text in (question.text, question.passage_text))
+    return _PAST.search(question.text) is not None or not asked.isdisjoint(told)
 
 
 def _beginnings(text: str) -> set[str]:

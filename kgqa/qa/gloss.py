@@ -18,12 +18,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kgqa.graph.linking import languages
-from kgqa.graph.linking.linker import LEMMATIZED, SPACELESS, Linker
+from kgqa.graph.linking.linker import LEMMATIZED, SPACELESS, Linker, bases
 from kgqa.graph.linking.normalize import WORD, has_analyser, has_japanese_analyser, japanese_words, people
 from kgqa.graph.load import open_graph
 from kgqa.graph.overlay import OverlayGraph
 from kgqa.graph.retrieval.label_languages import label_in
-from kgqa.graph.storage.relation_names import Vocabulary, bases, vocabulary
+from kgqa.graph.storage.relation_names import Vocabulary, vocabulary
 from kgqa.graph.storage.store import GraphStore
 from kgqa.language import head_final, head_initial
 from kgqa.language.detect import ENGLISH, KOREAN

@@ -81,6 +81,10 @@ def path_features(
         "first_kind": (1 - single) * of_type(first, RelationType.IS_A),
         "last_kind": of_type(last, RelationType.IS_A),
         "last_agent": of_type(last, RelationType.AGENT),
+        # how the first fact's other end is, or makes people feel, is seldom why
+        "last_quality": (1 - single)
+        * of_type(last, RelationType.QUALITY)
+        * (1 - of_type(last, RelationType.TIME)),
         "circular": np.array([_is_circular(path, graph, own) for path in paths], dtype=float),
         "compares": np.array([_compares(path, graph, said) for path in paths], dtype=float),
         "same_relation": (1 - single) * (graph.edges[first, 1] == graph.edges[last, 1]),

@@ -287,9 +287,8 @@ class _Run:
         self.stopping = False
         # whether a signal was received, and tokens counted, since processes were last synchronized (`_agree`)
         self._signalled, self._seen = False, 0
-        self._lost = torch.zeros(
-            (), device=self.accelerator.device
-        )  # sum of all losses: not finite once one of them was
+        # sum of all losses: not finite once one of them was
+        self._lost = torch.zeros((), device=self.accelerator.device)
 
     def train(self) -> TrainResult:
         if found := find_checkpoint(self.folder):

@@ -32,6 +32,8 @@ _AUXILIARIES = {"is": "be", "are": "be", "was": "be", "were": "be", "has": "have
 _OF_PEOPLE = {"be": "are", "not": "do not"}
 _SPELT_VOWEL = re.compile(r"[AEFHILMNORSX](?![a-z])")
 """A capital that is said by a name that begins with a vowel: an ATM, an X-ray."""
+_IT = re.compile(r"(?<=\w )it\b(?! (?:is|gets|fits)\b)|(?<=\bif )it\b|(?<=\bthat )it\b")
+"""An "it" that is a thing, not that of "how cold it is"."""
 _BARE_TIME = re.compile(
     r"(?:after|any|before|during|every|last|this|tomorrow|when|while|yesterday)\b|late at|long ago"
 )
@@ -50,8 +52,11 @@ def shown_fact(head: str, relation: str, words: str, tail: str, senses: tuple[st
     'being melted comes from the sun'
     >>> shown_fact("iron", "Causes", "", "rust", ("metal", ""))
     'iron can lead to rust'
+    >>> shown_fact("dig a hole for it", "HasInstrument", "", "shovel")
+    'to dig a hole for something, people use a shovel'
     """
     key, materials = relation_key(relation), _lexicon().words["materials"]
+    head, tail = named_it(head), tail if key in _lexicon().words["names_it"] else named_it(tail)
     lexicon = _lexicon(
         frozenset(noun for noun, sense in zip((head, tail), senses, strict=True) if sense in materials)
     )
@@ -59,6 +64,8 @@ def shown_fact(head: str, relation: str, words: str, tail: str, senses: tuple[st
         relation = "OfState"
     elif key == "HasA" and head in lexicon.words["subjects"]:
         relation = "OfSubject"
+    elif key == "Desires" and " " not in tail and tail not in lexicon.words["wanted_deeds"]:
+        relation = "DesiresThing"
     kind = as_type(tail, lexicon) if key == "IsA" else tail
     sentence = verbalize_triple(head, relation, words, kind, lexicon)
     if key == "CapableOf" and tail in lexicon.words["ends"]:  # a lake can freeze, not things
@@ -67,6 +74,12 @@ def shown_fact(head: str, relation: str, words: str, tail: str, senses: tuple[st
     if key == "AtLocation":
         return sentence.removesuffix(place_phrase(tail)) + lexicon.place(tail)
     return sentence.removesuffix(time_phrase(tail)) + lexicon.time(tail) if key == "HasTime" else sentence
+
+
+def named_it(label: str) -> str:
+    """A deed with "something" for an "it" that nothing before it names: dig a hole for something."""
+    first = label.partition(" and ")[0]
+    return _IT.sub("something", first) + label[len(first) :]
 
 
 def noun_phrase(label: str) -> str:
@@ -81,6 +94,8 @@ class _Shown(Lexicon):
         first, _, rest = label.partition(" ")
         if self.clause(label):
             return False
+        if rest.partition(" ")[0] in self.words["determiners"]:
+            return first not in self.words["prepositions"]
         if first in self.words["rare_verbs"]:
             return rest.partition(" ")[0] in self.words["objects_begin"]
         if rest and first in self.words["first_verbs"]:
@@ -122,6 +137,8 @@ class _Shown(Lexicon):
             return f"the time {label}"
         if clause := self.clause(label):
             return clause
+        if rest and first in self.words["prepositions"] - self.words["states"]:
+            return label
         joined = first in adjectives and rest.partition(" ")[0] in self.words["joins"]
         state = label in adjectives and relation in self.words["of_states"]
         if state or joined or (rest and first in self.words["states"]):

@@ -18,7 +18,7 @@ from kgqa.cli.ask import (
 from kgqa.cli.evaluate import evaluate_prompted
 from kgqa.cli.graph import graph_app
 from kgqa.cli.main import app
-from kgqa.cli.predict import PredictionRun, predict_file, read_questions
+from kgqa.cli.predict import PredictionRun, predict_file
 from kgqa.types import Answer, Candidate, Evidence, EvidencePath, InputError, Item, Question, Source, Subgraph
 
 
@@ -94,27 +94,6 @@ def test_predict_keeps_the_order_and_goes_on_where_it_was(
     predict_file(source, target, PredictionRun(str(tools_file), str(model_folder), 4))
     for line, original in zip(target.read_text().splitlines(), whole.splitlines(), strict=True):
         assert json.loads(line)["answer"] == json.loads(original)["answer"]
-
-
-def test_another_files_answers_are_never_overwritten(
-    model_folder: Path, tools_file: Path, tmp_path: Path
-) -> None:
-    source = write(tmp_path / "in.jsonl", [{"id": "a", "question": "What?"}])
-    target = write(tmp_path / "out.jsonl", [{"id": "other"}])
-    with pytest.raises(InputError, match=r"out.jsonl:1"):
-        predict_file(source, target, PredictionRun(str(tools_file), str(model_folder), 4))
-
-
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [("{", "not JSON"), ("[]", 'no "question"'), ('{"question": "q", "choices": "ab"}', "choices")],
-)
-def test_a_bad_line_is_named(line: str, words: str, tmp_path: Path) -> None:
-    path = tmp_path / "in.jsonl"
-    path.write_text('{"question": "fine"}\n' + line + "\n")
-    with pytest.raises(InputError, match=words) as error:
-        read_questions(path)
-    assert "in.jsonl:2" in str(error.value)
 
 
 def test_a_korean_answer_is_said_in_korean(

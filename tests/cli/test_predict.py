@@ -25,10 +25,25 @@ FINE = b'{"id": "a", "question": "What did I dig with?"}\n'
         (b'{"id": {"a": 1}, "question": "q"}', "id"),
         (b'{"id": "' + b"i" * 300 + b'", "question": "q"}', "id"),
         (b"[" * 100_000, "nesting|not JSON"),
+        (b"{", "not JSON"),
+        (b"[]", 'no "question"'),
+        (b'{"question": "q", "choices": "ab"}', "choices"),
         (b'[\n {"question": "q"}\n]', "jq -c"),
         (b'{"question": "' + b"q" * (17 << 20) + b'"}', "longer than"),
     ],
-    ids=["utf-16", "latin-1", "huge-number", "id-object", "long-id", "nested", "list", "long-line"],
+    ids=[
+        "utf-16",
+        "latin-1",
+        "huge-number",
+        "id-object",
+        "long-id",
+        "nested",
+        "cut",
+        "empty",
+        "text",
+        "list",
+        "long",
+    ],
 )
 def test_what_is_no_question_ends_in_one_line(content: bytes, words: str, tmp_path: Path) -> None:
     path = tmp_path / "in.jsonl"

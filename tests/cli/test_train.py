@@ -132,12 +132,6 @@ def test_several_seeds_tell_mean_and_spread(
     assert "export: 1 steps, loss 1.000; held out: accuracy 0.250" in written.err
 
 
-def test_unknown_keys_are_named(tmp_path: Path) -> None:
-    (tmp_path / "toy.toml").write_text(RECIPE.format(folder=tmp_path))
-    with pytest.raises(InputError, match="did you mean 'variant'"):
-        pretrain_recipe(tmp_path / "toy.toml", ["encoder.varient=bert"], tmp_path / "run")
-
-
 def test_each_kind_of_recipe_says_what_it_made(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

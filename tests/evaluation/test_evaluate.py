@@ -360,9 +360,8 @@ def test_the_shown_path_is_held_against_all_paths_of_its_size(garden: Subgraph) 
     assert deletion_test(FormCalibration(garden, matters, shown=0), questions) == [1.0]
     assert deletion_test(FormCalibration(garden, matters, shown=3), questions) == [0.0]
     far = {(2, 0, 0): 0.2, (3, 0, 4): -0.9, (2, 0, 1): 0.1}
-    assert deletion_test(FormCalibration(garden, far, shown=0), questions) == [
-        0.0
-    ]  # a fact elsewhere matters more
+    # a fact elsewhere matters more
+    assert deletion_test(FormCalibration(garden, far, shown=0), questions) == [0.0]
 
 
 def test_rivals_have_the_size_of_the_shown_path_and_are_not_it(garden: Subgraph) -> None:

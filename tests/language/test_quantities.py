@@ -45,6 +45,7 @@ def read(text: str) -> list[str]:
         ("three-dollar bills", ["3 dollars"]),
         ("half the money, twice as much, doubled", ["0.5", "2", "2"]),
         ("3 litres a minute for 20 minutes", ["3 litres", "20 minutes"]),
+        ("rises from 12 to 15 euros", ["12", "15 euros"]),
     ],
 )
 def test_numbers_are_read_with_their_units(text: str, values: list[str]) -> None:
@@ -59,6 +60,7 @@ def test_numbers_are_read_with_their_units(text: str, values: list[str]) -> None
         ("at 5.15 pm, 8 am, noon and 7 o'clock", ["17:15", "8:00", "12:00", "7:00"]),
         ("from seven until a quarter past eight", ["7:00", "8:15"]),
         ("between half past twelve and two", ["12:30", "2:00"]),
+        ("from 9 to noon, for 12 euros", ["9:00", "12:00", "12 euros"]),
         ("home by six, and in bed at ten", ["6:00", "10:00"]),
     ],
 )
@@ -105,6 +107,8 @@ def test_operations_are_exact_and_keep_units(first: str, operator: str, second: 
 
 def test_what_units_do_not_allow_is_not_computed() -> None:
     euros, clock, mass = Quantity(Fraction(4), MONEY, "euro"), quantity("from 9:40"), quantity("3 kg")
+    minutes, degrees = quantity("35 minutes"), quantity("190 degrees")
+    assert computed("+", minutes, degrees) is computed("*", minutes, degrees) is None
     assert computed("+", euros, mass) is None
     assert computed("*", clock, euros) is None
     assert computed("+", clock, clock) is None

@@ -21,9 +21,8 @@ def test_products_are_near_those_of_float32(bias: bool) -> None:
         found = module[0](rows)
         off = (found - whole).norm(dim=-1) / whole.norm(dim=-1).clamp_min(1e-9)
         assert off.max() < 0.02
-        assert torch.allclose(
-            module[0](rows[:1, 1:3]), found[:1, 1:3], rtol=1e-5
-        )  # whatever stands beside a row
+        # whatever stands beside a row
+        assert torch.allclose(module[0](rows[:1, 1:3]), found[:1, 1:3], rtol=1e-5)
     assert isinstance(module[0], Int8Linear) and not list(module[0].parameters())
     assert type(module[1]) is torch.nn.Linear  # which nothing went through
 

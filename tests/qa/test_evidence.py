@@ -100,6 +100,23 @@ def test_no_path_runs_over_a_vague_fact_or_a_shared_property(digging: Subgraph) 
     assert steps(graph) == []
 
 
+def test_no_path_states_a_property_that_a_label_names(digging: Subgraph) -> None:
+    labels = ("clean", "sharp trowel", "trowel", *digging.labels[3:])
+    relations = (Relation("/r/UsedFor", "used for"), Relation("/r/HasProperty", "has property"))
+    roles = np.array([3, 3, 0, 0, 3], dtype=np.int32)
+    for adjective, steps in (("clean", [(0, 1)]), ("sharp", [])):
+        graph = replace(
+            digging,
+            labels=(adjective, *labels[1:]),
+            relations=relations,
+            edges=np.array([[1, 0, 3], [1, 1, 0]], dtype=np.int32),
+            weights=np.ones(2, dtype=np.float32),
+            roles=roles,
+        )
+        quality = Candidate(adjective, Source.KNOWLEDGE, 0.5, concept=graph.nodes[0])
+        assert [path.steps for path in candidate_paths(quality, graph, "what")] == steps
+
+
 def test_there_are_only_so_many(digging: Subgraph) -> None:
     count = MAX_PATHS + 5
     graph = Subgraph(

@@ -261,7 +261,7 @@ def yes_or_no(text: str, score: float, source: Source = Source.PASSAGE) -> QASta
     other = NO if text == YES else YES
     span = Span(0, 8) if source is Source.PASSAGE else None
     both = (Candidate(text, source, score, span), Candidate(other, source, 1 - score, span))
-    question = Question("Did Tom swim?", passage=Passage("Tom swam."))
+    question = Question("Do fish swim?", passage=Passage("Fish swam."))
     return QAState(
         question,
         candidates=both,
@@ -305,6 +305,13 @@ def test_a_passage_without_a_word_of_the_question_is_no_ground() -> None:
     apart = replace(state, question=Question("Is Paris in France?", passage=Passage("Anna read a book.")))
     (found,) = ground((apart,), [lambda states: pytest.fail("read again")])
     assert found.source is Source.KNOWLEDGE and found.evidence.span is None
+
+
+@pytest.mark.parametrize("asked", ["Did the fish swim?", "Is Tom a fish?"])
+def test_what_was_and_people_of_a_passage_are_not_known_without_it(asked: str) -> None:
+    passage = Passage("Tom saw the fish swim past the boat.")
+    state = replace(yes_or_no(YES, 0.9), question=Question(asked, passage=passage))
+    assert ground((state,), [lambda states: pytest.fail("read again")]) == (state,)
 
 
 def test_what_is_no_yes_or_no_stays_as_it_is() -> None:

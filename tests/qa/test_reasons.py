@@ -69,3 +69,13 @@ def test_what_names_the_answer_and_comparisons_that_nobody_asked_for_are_seen(ga
     assert found["circular"].tolist() == [1, 0] and found["compares"].tolist() == [0, 1]
     asked = path_features(paths, whistle, Question("Which is brighter, the whistle or midnight?"), graph)
     assert asked["compares"].tolist() == [0, 0]
+
+
+def test_a_feeling_at_the_end_of_two_facts_is_seen(garden: Subgraph) -> None:
+    names = ("ev:usedFor", "https://kgqa.org/relation/HasEmotion", "https://kgqa.org/relation/HasTime")
+    relations = tuple(replace(garden.relations[0], name=name, label=name) for name in names)
+    edges = np.array([[0, 0, 1], [1, 1, 2], [1, 2, 2]], dtype=np.int32)
+    graph = replace(garden, relations=relations, edges=edges, weights=np.ones(3, dtype=np.float32))
+    steps = [(0, 1), (0, 2), (1,)]
+    paths = [EvidencePath(edges, (True,) * len(edges), 1.0) for edges in steps]
+    assert path_features(paths, TROWEL, ASKED, graph)["last_quality"].tolist() == [1, 0, 0]

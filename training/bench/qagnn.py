@@ -57,9 +57,8 @@ class DenseLayer(nn.Module):
         normed = self.norm(nodes)
         query = self.query(normed).unflatten(-1, (self.heads, -1))
         key, value = (part.unflatten(-1, (self.heads, -1)) for part in self.key_value(normed).chunk(2, -1))
-        kind_key, kind_value = (
-            part.unflatten(-1, (self.heads, -1)) for part in self.kind(kind).chunk(2, -1)
-        )  # (R, N, N, heads, d / heads)
+        # (R, N, N, heads, d / heads)
+        kind_key, kind_value = (part.unflatten(-1, (self.heads, -1)) for part in self.kind(kind).chunk(2, -1))
         score = torch.einsum("rthd,rshd->rths", query, key)
         score = score + torch.einsum("rthd,rtshd->rths", query, kind_key)
         score = score / math.sqrt(query.shape[-1])

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from kgqa.graph.linking.normalize import (
     ABBREVIATIONS,
-    ARTICLES,
     STOP_WORDS,
     WORD,
     lemma,
     local_name,
+    normalise,
     split_words,
     words,
 )
@@ -191,7 +191,6 @@ def _days(year: int, month: int, day: int) -> float:
 
 # Keys of labels: a label is found by its words as written, and by their base forms.
 
-_DIGIT = re.compile(r"\d")
 PART = "\1"
 """Prefix of the key of a word that is part of a name."""
 _DATE_LABEL = re.compile(rf"\d{{1,2}} (?:{'|'.join(MONTHS)}) (\d{{3,4}})(?:, \d\d:\d\d)?")
@@ -240,14 +239,6 @@ def plain_key(text: str) -> str:
     return " ".join(WORD.findall(text)).lower()
 
 
-def base_key(plain: str) -> str:
-    """The key that `normalise` returns, computed from a plain key."""
-    tokens = plain.split()
-    kept = [word for word in tokens if word not in ARTICLES] or tokens
-    # A word with a digit is its own base form: skipping the lemmatizer saves microseconds for each of millions of ids.
-    return " ".join([word if _DIGIT.search(word) else lemma(word) for word in kept])
-
-
 def keys_of(label: str) -> list[str]:
     """Keys of a label: its plain words, their base forms, and both again without a final part in brackets.
 
@@ -255,7 +246,7 @@ def keys_of(label: str) -> list[str]:
     ['the solaris film', 'solaris film', 'the solaris', 'solaris']
     """
     plain = dict.fromkeys(map(plain_key, dict.fromkeys((label, _before_brackets(label)))))
-    return list(dict.fromkeys(key for text in plain if text for key in (text, base_key(text))))
+    return list(dict.fromkeys(key for text in plain if text for key in (text, normalise(text))))
 
 
 def _before_brackets(text: str) -> str:

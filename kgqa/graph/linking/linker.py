@@ -122,14 +122,24 @@ def _korean_form(text: str, word: str, start: int, end: int) -> _Form:
 
 
 @lru_cache(maxsize=100_000)
+def bases(word: str, language: str) -> tuple[str, ...]:
+    """A lower-cased word and its dictionary forms: German nouns have capitals.
+
+    >>> bases("gebaut", "de"), bases("bücher", "de"), bases("건물", "ko")
+    (('gebaut', 'bauen'), ('bücher', 'buch'), ('건물',))
+    """
+    if language not in LEMMATIZED:
+        return (word,)
+    found = (lemma(word, language), lemma(word.capitalize(), language))
+    return tuple(dict.fromkeys((word, *found)))
+
+
+@lru_cache(maxsize=100_000)
 def _foreign_form(word: str, language: str) -> _Form:
     """A word of a text in another language, with its base forms in that language, also without an elided article."""
     whole = re.split("['’]", word)[-1]
-    bases = {whole: None}
-    if language in LEMMATIZED:  # German nouns have capitals
-        bases |= dict.fromkeys((lemma(whole, language), lemma(whole.capitalize(), language)))
     stop = not STOP_WORDS_OF[language].isdisjoint((word, whole))
-    return _Form(word, word, (), tuple(bases), stop, False, not stop, False, False)
+    return _Form(word, word, (), bases(whole, language), stop, False, not stop, False, False)
 
 
 def _read(text: str, language: str = "", pieces: Sequence[tuple[str, int, int]] | None = None) -> _Words:
@@ -422,9 +432,8 @@ def _keys(forms: list[_Form], plain: str) -> list[str]:
     before = plain[: -len(forms[-1].text)]
     written = bases if plain == bases[0] else [plain, *bases]
     stems = [before + stem for stem in forms[-1].stems]
-    is_predicate = stems[:1] and stems[0].endswith(
-        DICTIONARY_ENDING
-    )  # 산 is bought, a form of 사다, not a mountain
+    # 산 is bought, a form of 사다, not a mountain
+    is_predicate = stems[:1] and stems[0].endswith(DICTIONARY_ENDING)
     return [*stems[:1], *written, *stems[1:]] if is_predicate else [*written, *stems]
 
 

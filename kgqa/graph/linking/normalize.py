@@ -29,6 +29,7 @@ from kgqa.verbalize.korean import is_korean as is_korean
 
 # at most 100 characters: longer words would fill the caches
 WORD = re.compile(r"[^\W_]{1,100}(?:['’][^\W_]{1,100})?")
+_DIGIT = re.compile(r"\d")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _BEGINS = re.compile(r"(?:(?<![A-Z])Ma?c|(?<![A-Za-z])[a-z])$")
 """Beginnings of words with an inner capital: McAllister, MacLeod, iPhone, pH."""
@@ -63,9 +64,10 @@ def normalise(surface: str) -> str:
     >>> normalise("Planting the flowers")
     'plant flower'
     """
-    tokens = [word for word, _, _ in words(surface)]
+    tokens = [word.lower() for word in WORD.findall(surface)]
     kept = [word for word in tokens if word not in ARTICLES] or tokens
-    return " ".join(lemma(word) for word in kept)
+    # A word with a digit is its own base form: skipping the lemmatizer saves microseconds for each of millions of ids.
+    return " ".join([word if _DIGIT.search(word) else lemma(word) for word in kept])
 
 
 def local_name(name: str) -> str:

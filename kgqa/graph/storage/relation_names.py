@@ -12,14 +12,13 @@ from typing import NamedTuple
 
 from kgqa.graph.formats.vocabulary import steps_of
 from kgqa.graph.linking.languages import dictionary
-from kgqa.graph.linking.linker import LEMMATIZED
+from kgqa.graph.linking.linker import LEMMATIZED, bases
 from kgqa.graph.linking.normalize import (
     STOP_WORDS,
     has_japanese_analyser,
     is_known,
     is_korean,
     japanese_words,
-    lemma,
     split_local_name,
 )
 from kgqa.settings import RELATIONS
@@ -161,19 +160,6 @@ class Vocabulary(NamedTuple):
                 before = next((self.words[stem] for stem in stems if stem in self.words), "")
                 return f"{before} {last}".replace(VERB, "").strip()
         return ""
-
-
-@lru_cache(maxsize=100_000)
-def bases(word: str, language: str) -> tuple[str, ...]:
-    """A lower-cased word and its dictionary forms: German nouns have capitals.
-
-    >>> bases("gebaut", "de"), bases("bücher", "de"), bases("건물", "ko")
-    (('gebaut', 'bauen'), ('bücher', 'buch'), ('건물',))
-    """
-    if language not in LEMMATIZED:
-        return (word,)
-    found = (lemma(word, language), lemma(word.capitalize(), language))
-    return tuple(dict.fromkeys((word, *found)))
 
 
 @lru_cache

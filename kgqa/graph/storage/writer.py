@@ -243,9 +243,8 @@ def _without_repeats(
     """Rows of `order` without repetitions of entity, language and text."""
     owners = entity[order]
     beside = owners[1:] == owners[:-1]
-    shared = np.flatnonzero(
-        np.append(beside, False) | np.append(False, beside)
-    )  # the slow comparison below is only for these; most entities have a single label
+    # the slow comparison below is only for these; most entities have a single label
+    shared = np.flatnonzero(np.append(beside, False) | np.append(False, beside))
     again = np.zeros(len(order), dtype=bool)
     seen: set[bytes] = set()
     last = -1
@@ -650,9 +649,8 @@ def _hashes(folder: Path, relations: list[Relation]) -> tuple[str, dict[str, str
     described_relations = [
         f"Relation(name={r.name!r}, label={r.label!r}, words={r.words!r})" for r in relations
     ]
-    content = blake2b(
-        f"(1, [{', '.join(described_relations)}])".encode(), digest_size=16
-    )  # the 1 and the repr format are frozen: FAISS indexes are named by this hash
+    # the 1 and the repr format are frozen: FAISS indexes are named by this hash
+    content = blake2b(f"(1, [{', '.join(described_relations)}])".encode(), digest_size=16)
     sums = {}
     for name in ARRAYS:
         column = xxhash.xxh3_64()

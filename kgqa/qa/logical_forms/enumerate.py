@@ -34,12 +34,14 @@ from kgqa.qa.logical_forms.language import (
     Relative,
     SetForm,
     entities_in,
+    is_negative,
     reverse_path,
     subforms,
 )
 from kgqa.qa.logical_forms.mentions import (
     asks_truth,
     end_asked,
+    follows_negation,
     has_more_content,
     has_no_year,
     rest_of,
@@ -52,7 +54,7 @@ from kgqa.types import NO, YES, Edges
 _WHAT_IS = re.compile(r"\W*what(?:.s| is| does| do)\s+(?:an?\b|the word)?\W*(?:mean)?\W*", re.IGNORECASE)
 _NEITHER = re.compile(r"\bn(?:either|or)\b", re.IGNORECASE)
 _INEQUALITIES: tuple[Comparator, ...] = (">", "<", ">=", "<=", "=")
-_OPPOSITE: dict[Comparator, Comparator] = {">": "<=", "<=": ">", "<": ">=", ">=": "<"}
+_OPPOSITE: dict[Comparator, Comparator] = {">": "<=", "<": ">="}
 
 
 class Enumerator(SetForms):
@@ -210,9 +212,8 @@ class Enumerator(SetForms):
                 lacking = [form for form in self._lacking(base) if self._members(form)]
                 pairs = combinations([form.right for form in lacking], 2)
                 yield from (Minus(Minus(base, one), other) for one, other in pairs)
-            # members without a negation of their own: "except those that are not organic" asks for the others
             for filtered in self._filters(base):
-                if not (isinstance(filtered, Filter) and filtered.values == (NO,)):
+                if not is_negative(filtered):  # "except those that are not organic" asks for the others
                     yield Minus(base, filtered)
 
     def _without(self, base: SetForm, kind: Class) -> Iterator[Minus]:
@@ -400,7 +401,7 @@ class Enumerator(SetForms):
             fitting = [
                 text
                 for text, value in dated.items()
-                if value not in met | self._times and _fits(value, unit, own)
+                if not {text, value} & (met | self._times) and _fits(value, unit, own)
             ]
             compared: list[tuple[Comparator, tuple[str, ...]]] = [
                 (op, (dated[text],))
@@ -408,8 +409,10 @@ class Enumerator(SetForms):
                 for op in self._comparators(text)
                 if op == "=" or not has_no_year(dated[text])  # March of any year, but after none
             ]
-            pairs = combinations(map(dated.__getitem__, fitting), 2)
+            either = tuple(dated[text] for text in fitting if "=" in self.asked.compared.get(text, ()))
+            pairs = () if either else combinations(map(dated.__getitem__, fitting), 2)
             compared += [("between", pair) for pair in pairs if _in_order(*pair)]
+            compared += [("=", either)] if either else []
             first = path[0]
             kind = self._class_reached(first, base) if compared and len(path) == 2 else None
             for op, values in compared:
@@ -440,7 +443,7 @@ class Enumerator(SetForms):
         """Comparators for a value in the question: those of the words next to it; all, if a comparative stands
         elsewhere in the question; else equality."""
         operators, comparators = self.asked.operators, self.asked.compared.get(value)
-        if comparators and "negation" in operators:  # "not weigh more than 5 kg"
+        if comparators and follows_negation(self.asked, value):  # "not weigh more than 5 kg"
             comparators = comparators | {_OPPOSITE[op] for op in comparators if op in _OPPOSITE}
         if comparators:
             return [op for op in _INEQUALITIES if op in comparators]

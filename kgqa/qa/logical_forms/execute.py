@@ -427,6 +427,8 @@ def holds(facts: GraphFacts, end: int, path: Path, op: Comparator, limits: tuple
             limits, key=lambda text: (compared_value(text).amount or 0.0, compared_value(text).date)
         )
         return holds(facts, end, path, ">=", (low,)) and holds(facts, end, path, "<=", (high,))
+    if limits[1:]:
+        return any(holds(facts, end, path, op, (limit,)) for limit in limits)
     limit, iso = compared_value(limits[0]), iso_of(name)
     if iso:
         if limit.unit == "time of day" and limit.amount is not None:

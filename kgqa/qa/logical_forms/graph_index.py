@@ -136,6 +136,8 @@ SIMILAR = 80.0
 _WORD = re.compile(r"\w+(?:[-.'’&/]\w+)*")
 _QUALIFIER = re.compile(r"\s*\([^)]*\)$")
 """A disambiguating qualifier: "planet" does not mention "Mercury (planet)"."""
+_MODALS_AND_NAMES = frozenset({"May", "Will"})
+"""Modal verbs that are given names where they have a capital letter inside a question."""
 _LONG_ENOUGH = 4
 MAX_NUMBERS = 200
 """Maximum number of values of a relation that are looked at to tell whether they are small whole numbers."""
@@ -328,7 +330,9 @@ class GraphIndex:
         if len(entities) > MAX_NAMED:
             return False
         name_words = [word for word, _, _ in words]
-        telling = [w for w in name_words if w.casefold() not in STOP_WORDS]
+        telling = [
+            w for w, at, _ in words if w.casefold() not in STOP_WORDS or (at and w in _MODALS_AND_NAMES)
+        ]
         if not telling:
             return False
         if len(name_words) == 1 and not any(c.isalpha() for c in name_words[0]):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from kgqa.types import InputError
+from kgqa.types import NO, InputError
 
 Comparator = Literal["<", "<=", "=", ">=", ">", "between", "contains"]
 COMPARATORS: tuple[Comparator, ...] = ("<", "<=", "=", ">=", ">", "between", "contains")
@@ -84,7 +84,7 @@ class Minus(SetForm):
 @dataclass(frozen=True, slots=True)
 class Filter(SetForm):
     """The members of a set with a value, or count of what a path leads to, for which the comparison with the given
-    one holds, or that is between two."""
+    one holds, that is between two, or that equals one of several."""
 
     op: Comparator
     path: Path
@@ -173,6 +173,15 @@ def subforms(form: Form) -> Iterator[Form]:
         inner = getattr(form, name)
         if isinstance(inner, Form):
             yield from subforms(inner)
+
+
+def is_negative(form: Form) -> bool:
+    """Whether a form is a condition that a negation may express: "not electric", "not more than 5 kg".
+
+    >>> is_negative(Filter("<=", (Hop(0),), ("5 kg",), Class((1,))))
+    True
+    """
+    return isinstance(form, Filter) and (form.values == (NO,) or form.op in ("<=", ">="))
 
 
 def paths(form: Form) -> list[Path]:
@@ -337,9 +346,9 @@ def parse(text: str, entity: Callable[[str], int], relation: Callable[[str], int
                     raise fail("a set is compared with another by the same relation")
                 return Relative(op, way, single, of_set(source))
             case ("FILTER", [op, along, *limits, source]) if op in COMPARATORS and limits:
-                if len(limits) != (2 if op == "between" else 1):
-                    raise fail("FILTER takes one value, between takes two")
                 way, counted = scale(along)
+                if len(limits) != (2 if op == "between" else 1) and (op != "=" or counted):
+                    raise fail("FILTER takes one value, between takes two, and = of values any number")
                 values_given = tuple(map(str, limits))
                 if counted and (op == "contains" or not all(map(str.isdecimal, values_given))):
                     raise fail("a count is compared with a whole number")

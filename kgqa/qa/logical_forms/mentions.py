@@ -38,7 +38,9 @@ def _after(*words: str) -> str:
 
 
 _BEFORE_MONTH = ("in", "of", "during", "before", "after", "since", "until", "by", "from")
-_IN = rf"{_after(*_BEFORE_MONTH)}(?:{_MONTH})|{_after('between', 'and', 'or', 'to')}{_PLAIN_MONTH}"
+_IN = (
+    rf"{_after(*_BEFORE_MONTH)}(?:{_MONTH})|(?:{_after('between', 'and', 'or', 'to')}|(?<=, )){_PLAIN_MONTH}"
+)
 _BEFORE_DAY = ("on", "before", "after", "since", "until", "by", "from", "between", "and", "or", "to")
 _ON = _after(*_BEFORE_DAY, *(f"{word} the" for word in _BEFORE_DAY))
 _DAY_OF_MONTH = (
@@ -58,7 +60,10 @@ _VALUE = re.compile(
 _WITH_HYPHEN = re.compile(r"\b([a-z]+|\d+)-(?=[a-z]{3})", re.IGNORECASE)
 _BEFORE_ONE = frozenset("than over under above below least most exactly only just".split())  # noqa: SIM905
 _THERE = re.compile(r"\b(?:(?:is|are|was|were) there|any)\b", re.IGNORECASE)
-_OR = re.compile(r"\W*or(?: (?:in|at|on|by|from|with|for|to|of))?(?: (?:the|an?))?\s*", re.IGNORECASE)
+_IN_OR_THE = r"(?:(?:in|at|on|by|from|with|for|to|of) )?(?:(?:the|an?) )?"
+_OR = re.compile(rf"\W*or {_IN_OR_THE}", re.IGNORECASE)
+_EITHER = re.compile(rf"(?:, ?|,? (?:and|or) ){_IN_OR_THE}", re.IGNORECASE)
+_DO = re.compile(r"\b(?:do|does|did)(?: the)? $", re.IGNORECASE)
 _THE = re.compile(r"\b(?:the|this|our)\s+$", re.IGNORECASE)
 _ASKED_NOUN = re.compile(
     r"(?:\b(?:which|what|how many|all(?: the)?|every|each|any|no|most \w+|least \w+|\w+est)\s+|^\W*(?=\w+s\b))"
@@ -104,6 +109,7 @@ _DURATION = re.compile(r"\b(?:seconds?|minutes?|hours?|days?|weeks?|months?)\b",
 _SPEED = re.compile(r"\b(?:speed|velocity)\b", re.IGNORECASE)
 _IN_MONTH = re.compile(rf"\b(?:in|of|during) ({_MONTH})\b(?!,? \d{{4}})", re.IGNORECASE)
 _DURING = re.compile(rf"\b(?:in|during) (?:(?:{_MONTH})(?:,| or| and| to) )*$", re.IGNORECASE)
+_MONTHS = re.compile(rf"\b(?:between|from) (?:{_MONTH}) (?:and|to|until) (?:{_MONTH})\b", re.IGNORECASE)
 _EVERY = re.compile(r"\b(?:all|every|each)(?: of)?(?: the| our)?\s+$", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
@@ -269,6 +275,8 @@ def question_mentions(
         found += [m._replace(start=-1, end=-1) for m in _mentioned(linker, question.passage_text)]
         facts.fetch(e for mention in found for e in mention.entities)
     things = [m for m in found if not _is_literal(facts, m) and not all(map(facts.is_class, m.entities))]
+    found = [m for m in found if not _is_verb(m, things, text)]
+    others = [m for m in found if m not in things]
     table = _operators()
     rest, bound = _bound(index, _without(text, things))
     operators = {name for name, pattern in table.words.items() if pattern.search(rest)}
@@ -283,7 +291,9 @@ def question_mentions(
         value: ops
         for value, ops in comparators_in(rest).items()
         # "May" may be a text of the graph
-        if not (has_no_year(value) and any(value.split()[-1] in text[m.start : m.end].title() for m in found))
+        if not (
+            has_no_year(value) and any(value.split()[-1] in text[m.start : m.end].title() for m in others)
+        )
     }
     if compared or len(things) > 1:
         operators |= {name for name, pattern in table.beside.items() if pattern.search(rest)}
@@ -360,8 +370,10 @@ def _apart(facts: GraphFacts, mention: QuestionMention) -> list[QuestionMention]
 
 
 def _only_member(facts: GraphFacts, mention: QuestionMention, text: str) -> QuestionMention:
-    """Replace a class by its only instance where the question means that: "the brewery" in a graph that has one."""
-    if not _THE.search(text[: max(mention.start, 0)]) or not all(map(facts.is_class, mention.entities)):
+    """Replace a class by its only instance where the question means that: "the brewery" in a graph that has one, but
+    not "the manager of Ann"."""
+    alone = _THE.search(text[: max(mention.start, 0)]) and not text.startswith(" of ", mention.end)
+    if not alone or not all(map(facts.is_class, mention.entities)):
         return mention
     rows = [
         r for kind in mention.entities for r in facts.of(kind) if r.tail == kind and facts.is_type(r.relation)
@@ -430,6 +442,12 @@ def asks_truth(text: str) -> bool:
     return table["truth"].search(text) is not None and not (
         table["pair"].search(text) or _ASKING.search(text)
     )
+
+
+def follows_negation(asked: QuestionMentions, value: str) -> bool:
+    """Whether a negation precedes a value: "does not weigh more than 5 kg", but not "over 4 m and not organic"."""
+    before, _, _ = asked.text.lower().partition(value.split()[0].lower())
+    return _operators().words["negation"].search(before) is not None
 
 
 def has_more_content(asked: QuestionMentions, entities: Sequence[int], relation: str) -> bool:
@@ -600,10 +618,19 @@ def _is_month(facts: GraphFacts, index: GraphIndex, mention: QuestionMention, te
         return False
     for match in _VALUE.finditer(text):
         if match.start() <= mention.start and mention.end <= match.end() and (match["date"] or match["day"]):
-            meant = match[0] != said or _DURING.search(text[: mention.start])
+            ranges = any(m.start() < mention.start and mention.end <= m.end() for m in _MONTHS.finditer(text))
+            meant = match[0] != said or ranges or _DURING.search(text[: mention.start])
             owns = text[mention.end : mention.end + 1] in ("'", "’")
             return bool(match["date"] or (meant and index.has_dates and not owns))
     return False
+
+
+def _is_verb(mention: QuestionMention, things: Sequence[QuestionMention], text: str) -> bool:
+    """Whether a mention is the last word of a question, behind the subject of "do": "What does Ann captain?" asks for
+    no captain."""
+    ends = not _WORD.search(text, max(mention.end, 0))
+    before = [m for m in things if ends and text[m.end : mention.start] == " "]
+    return any(_DO.search(text[: m.start]) for m in before)
 
 
 def _is_whole(facts: GraphFacts, mention: QuestionMention, text: str) -> bool:
@@ -699,8 +726,8 @@ def _with_comparators(text: str, places: Sequence[tuple[str, int, int]]) -> dict
         between = re.fullmatch(r"\W*(?:[^\W\d]+\W+)?(?:and|to|-|–)\W*(?:the year )?", text[until:again])
         if between and _FROM.search(text[:start]):
             found[low] = found[high] = frozenset({"between"})
-        if _OR.fullmatch(text, until, again) and (low, high) in pairwise(MONTHS):  # "in May or June"
-            found[low] = found[high] = frozenset({"between"})
+        elif found[low] | found[high] <= {"="} and _EITHER.fullmatch(text, until, again):  # "in May or July"
+            found[low] = found[high] = frozenset({"="})
     return found
 
 

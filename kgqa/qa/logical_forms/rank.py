@@ -40,6 +40,7 @@ from kgqa.qa.logical_forms.language import (
     Relative,
     SetForm,
     entities_in,
+    is_negative,
     paths,
     subforms,
 )
@@ -56,6 +57,7 @@ from kgqa.qa.logical_forms.mentions import (
 )
 from kgqa.qa.logical_forms.similarity import Similarity
 from kgqa.qa.logical_forms.verbalize import Verbalizer
+from kgqa.qa.logical_forms.wording import wording_of
 from kgqa.types import NO, YES, InputError, first_line
 
 MAX_READ = 32
@@ -74,9 +76,10 @@ result of the expected answer type, and per unit of cosine similarity."""
 _CLASS = 0.6
 """Cost of leaving out the mention of a class, relative to that of an entity."""
 _OTHER = 1.0
-"""Cost of a result without any instance of the expected class."""
+"""Cost of counting or comparing other things than those that the question counts."""
 _UNFIT = 4.0
-"""Cost of a value whose kind does not match the question word: metres for "when", a date for "how tall"."""
+"""Cost of a result without any instance of the expected class, or of a value whose kind does not match the question
+word: metres for "when", a date for "how tall"."""
 _OPPOSED = 8.0
 """Cost of a form with a relation whose words exclude one of the question: "last" for "next"."""
 _HALF = 4.0
@@ -94,6 +97,12 @@ class RankedForm(NamedTuple):
     result: Result
     phrase: str
     score: float
+    for_people: Verbalizer | None = None
+
+    @property
+    def interpretation(self) -> str:
+        """The form in words for people."""
+        return self.phrase if self.for_people is None else self.for_people.phrase(self.form)
 
 
 def _is_shown(facts: GraphFacts, members: Collection[int]) -> bool:
@@ -113,8 +122,17 @@ def shortlist(
     close = _closeness(facts, asked, forms, similarity)
     rest, relations = rest_of(asked), facts.graph.relations
     against = {r for r in close if r >= 0 and opposed(rest, f"{relations[r].label} {relations[r].words}")}
+    agents = {
+        (r, e)
+        for r in close
+        if r >= 0 and (passive := wording_of(relations[r].label).state.lower()).endswith(" by")
+        for m in asked.mentions
+        if asked.text[: max(m.start, 0)].lower().removesuffix("the ").endswith(f"{passive} ")
+        for e in m.entities
+    }
     costs = [
-        coverage(facts, asked, form) + _OPPOSED * (not against.isdisjoint(_used(facts, form)))
+        coverage(facts, asked, form)
+        + _OPPOSED * (not against.isdisjoint(_used(facts, form)) or not agents.isdisjoint(_acted_on(form)))
         for form in forms
     ]
     if records := {pair: steps for form in forms for pair, steps in _records(facts, form)}:
@@ -134,7 +152,8 @@ def shortlist(
     # reserved places: the simplest forms that leave nothing out are always scored, however similar others seem
     plain = [n for n, form in enumerate(forms) if costs[n] <= least and sum(map(len, paths(form))) == 1]
     plain = sorted(plain, key=lambda n: -scores[n])[:MAX_PLAIN]
-    verbalizer = Verbalizer(facts, _alternative_labels(facts, asked), _CLASS_ASKED.search(rest) is not None)
+    called, classes = _alternative_labels(facts, asked), _CLASS_ASKED.search(rest) is not None
+    verbalizer, for_people = (Verbalizer(facts, called, classes, people) for people in (False, True))
     found: dict[str, RankedForm] = {}
     denoted: dict[tuple[object, type], int] = {}
     wanted, kinds = value_asked(asked.text), class_asked(facts, asked)
@@ -162,13 +181,13 @@ def shortlist(
             if result.is_set:
                 score += _implied(facts, asked, forms[n], result)
                 score -= _OTHER * ("count" in asked.operators and _are_numbers(facts, forms[n], result))
-                score -= _OTHER * (bool(kinds) and _are_others(facts, result, kinds))
+                score -= _UNFIT * (bool(kinds) and _are_others(facts, result, kinds))
                 (answer,) = facts.by_label(result.members, 1)
                 name, is_value = facts.name(answer), facts.value(answer) is not None
                 # the label of an entity may be a value, as that of the time-span "1690"
                 fits = wanted.fits(f'"{facts.label(answer)}"' if is_value and name[0] != '"' else name)
                 score += _FITS * fits - _UNFIT * (fits < 0 and opens and is_value)
-            found.setdefault(phrase, RankedForm(forms[n], result, phrase, score))
+            found.setdefault(phrase, RankedForm(forms[n], result, phrase, score, for_people))
             kept |= {phrase} if n in first else set()
     best = sorted(found.values(), key=lambda c: (c.phrase not in kept, -c.score, c.phrase.casefold()))[:most]
     return sorted(best, key=lambda c: (-c.score, c.phrase.casefold()))
@@ -227,6 +246,16 @@ def _used(facts: GraphFacts, form: Form) -> list[int]:
     """The relations of a form, with repetitions, and `~entity` for each event or measurement that is named after
     another entity."""
     return [*_relations(form), *(~entity for entity in _aspects(facts, form))]
+
+
+def _acted_on(form: Form) -> Iterator[tuple[int, int]]:
+    """The relations of a form, each with the entity that it makes its head: the one that is "managed by" another."""
+    for part in subforms(form):
+        match part:
+            case Join((step, *_), Entities((thing,))) if step.forward:
+                yield step.relation, thing
+            case And(Entities((thing,)), Join((*_, step))) if not step.forward:
+                yield step.relation, thing
 
 
 def _aspects(facts: GraphFacts, form: Form) -> list[int]:
@@ -296,7 +325,7 @@ def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
         if not any(set(kinds) <= set(mention.entities) for mention in asked.mentions):
             cost += _UNNAMED
     number = isinstance(form, Join) and form.path[-1].forward and facts.is_count(form.path[-1].relation)
-    without = any(isinstance(part, Filter) and part.values == (NO,) for part in inside)
+    without = any(map(is_negative, inside))
     for operator in asked.operators - ({"count"} if number else set()) - ({"negation"} if without else set()):
         if operator in _MET_BY and not types & _MET_BY[operator] and operator not in expressed:
             cost += _MISSED * _WEIGHTS.get(operator, 1.0)

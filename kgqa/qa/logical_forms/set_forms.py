@@ -61,7 +61,7 @@ class SetForms(SetFacts):
         facts.fetch(named)
         self.classes = [e for e in named if facts.is_class(e)]
         # a value that the question compares with ("more than 4") is not an entity to start from
-        compared = " ".join(v for v, ops in asked.compared.items() if ops or v in asked.bound).split()
+        compared = " ".join(v for v, ops in asked.compared.items() if ops - {"="} or v in asked.bound).split()
         limits = {e for m in asked.mentions if asked.text[m.start : m.end] in compared for e in m.entities}
         self.class_groups = [m.entities for m in asked.mentions if all(map(facts.is_class, m.entities))]
         self.things = [e for e in named if e not in self.classes and not (e in limits and facts.is_value(e))]
@@ -78,12 +78,25 @@ class SetForms(SetFacts):
             tuple(k for k in others if nouns[k] == noun) for noun in dict.fromkeys(nouns.values()) if noun
         )
         self.unnamed = [*((kind,) for kind in others), *(kinds for kinds in alike if len(kinds) > 1)]
+        # no class at all: "Who was hired in May?" asks for translators and managers
+        if _WHO.match(asked.text) or (not self.classes and "people" in asked.text.lower()):
+            self.unnamed = self._alike(others)
         self.largest = classes
         self._all_asked = classes_of_all(facts, asked)
         self._rest, self._named_kinds = rest_of(asked), set(self.classes)
         self._mentioned: dict[int, bool] = {}
         # "more than twice" counts: it is compared with no price
         self._times = {value for text in _TIMES.findall(asked.text) for value in comparators_in(text)}
+
+    def _alike(self, kinds: Sequence[int]) -> list[tuple[int, ...]]:
+        """Classes grouped by what is said of them: those with at least half of their relations in common."""
+        groups: dict[tuple[int, ...], set[Hop]] = {}
+        for kind in kinds:
+            own = {step for step in self._having(Class((kind,))) if step.forward}
+            near = next((g for g, of in groups.items() if len(own & of) * 2 >= len(own | of) > 0), ())
+            if not (near and self._members(Class((kind,))).keys() <= self._members(Class(near)).keys()):
+                groups[*near, kind] = own | groups.pop(near, set())
+        return list(groups)
 
     def _values(self) -> Iterator[SetForm]:
         """The values of a relation that the question names, for the members of each of the largest classes:

@@ -292,6 +292,9 @@ class _Query:
             limits: list[tuple[Comparator, str]] = [(">=", low), ("<=", high)]
             both = [self._condition(Filter(op, path, (value,), form.source)) for op, value in limits]
             return None if None in both else " && ".join(filter(None, both))
+        if form.values[1:]:
+            each = [self._condition(Filter(form.op, path, (value,), form.source)) for value in form.values]
+            return None if None in each else " || ".join(filter(None, each))
         limit = compared_value(form.values[0])
         dates = [iso_of(name) for name in names]
         if names and all(dates):

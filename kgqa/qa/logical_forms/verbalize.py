@@ -10,7 +10,7 @@ from kgqa.graph.linking.label_keys import noun_of
 from kgqa.graph.storage.relation_names import in_english
 from kgqa.language.values import value_of, with_unit, without_unit
 from kgqa.qa.logical_forms.execute import Result, class_counted, compared_value, first_end, iso_of, members
-from kgqa.qa.logical_forms.graph_facts import MAX_NODES, FactRow, GraphFacts, TooManyFacts
+from kgqa.qa.logical_forms.graph_facts import FEW, MAX_NODES, FactRow, GraphFacts, TooManyFacts
 from kgqa.qa.logical_forms.language import (
     Aggregate,
     And,
@@ -31,7 +31,7 @@ from kgqa.qa.logical_forms.language import (
     Relative,
     SetForm,
 )
-from kgqa.qa.logical_forms.wording import Wording, wording_of
+from kgqa.qa.logical_forms.wording import Wording, fact_in_words, wording_of
 from kgqa.types import NO, YES
 from kgqa.verbalize.inflection import plural
 
@@ -39,6 +39,7 @@ _SHOWN, _LONGEST = 3, 60
 """Number of members of a result that are listed, and maximum length of a label in characters."""
 _OPS = {">": "more than", "<": "less than", ">=": "at least", "<=": "at most", "=": "exactly"}
 _DATE_OPS = {">": "after", "<": "before", ">=": "in or after", "<=": "in or before", "=": "in"}
+_BEFORE_DATES = ("after", "before", "between", "in", "on", "at")
 _DAY = re.compile(r"(?:-\d\d){2}$")
 _ORDER = (
     "",
@@ -78,12 +79,18 @@ class Verbalizer:
         facts: the graph.
         called: alternative labels, as used in the question.
         classes: whether to say "the subclasses of food" instead of "the kinds of food".
+        for_people: whether to name the class of what is asked for: "the lakes that Otter crosses". The reader was
+            trained with shorter phrases: "what Otter crosses".
     """
 
     def __init__(
-        self, facts: GraphFacts, called: Mapping[int, str] | None = None, classes: bool = False
+        self,
+        facts: GraphFacts,
+        called: Mapping[int, str] | None = None,
+        classes: bool = False,
+        for_people: bool = False,
     ) -> None:
-        self.facts, self.called, self._classes = facts, called or {}, classes
+        self.facts, self.called, self._classes, self._for_people = facts, called or {}, classes, for_people
         self._translated: list[str] = []
 
     def phrase(self, form: Form) -> str:
@@ -105,8 +112,12 @@ class Verbalizer:
                 dated = kind in ("MIN", "MAX") and self.is_date(path, source)
                 start = f"the {least}" if dated else _AGGREGATES[kind]
                 return f"{start} {self.property(path, source)} of {self.noun(source)}"
+            case Exists(And(Entities() as thing, Join((step,), Entities() as other))) if self._for_people:
+                head, tail = (other, thing) if step.forward else (thing, other)
+                return f"whether {fact_in_words(self.noun(head), self._relation(step), self.noun(tail))}"
             case Exists(And(Entities() as thing, other)):
-                return f"whether {self.noun(thing)} is among {self.noun(other)}"
+                the = "the " if self._for_people and isinstance(other, Class) else ""
+                return f"whether {self.noun(thing)} is among {the}{self.noun(other)}"
             case Exists(Filter(path=path, source=Entities() as thing) as form):
                 return self._whether(path, thing, self._compared(form)) or (
                     f"whether the {self.property(path)} of {self.noun(thing)} is {self._compared(form)}"
@@ -196,6 +207,7 @@ class Verbalizer:
 
     def noun(self, form: SetForm, those: str = "those") -> str:
         """A set as a noun phrase; `those` stands for its members if their class is unknown."""
+        those = self._those(form) if those == "those" and isinstance(form, Join | And) else those
         match form:
             case Entities(ids):
                 aspect = self.facts.aspect(ids[0])
@@ -242,6 +254,15 @@ class Verbalizer:
                 return f"{self.noun(left, those)} except {self.noun(right, those)}"
         raise TypeError(form)
 
+    def _those(self, form: SetForm) -> str:
+        """The members of a set whose class the question does not name: that class, if people are told."""
+        named_by_noun = isinstance(form, Join) and form.path[-1].forward and self._wording(form.path[-1]).noun
+        found = list(self._members(form))[:FEW] if self._for_people and not named_by_noun else []
+        self.facts.fetch(found)
+        shared = [set(self.facts.classes(entity)) for entity in found]
+        kind = min(set.intersection(*shared), default=None) if shared else None
+        return "those" if kind is None else f"the {self._plural(kind)}"
+
     def _joined(self, path: Path, source: SetForm, those: str) -> str:
         if isinstance(source, Extreme) and source.path == path and not source.counted:
             return (
@@ -262,6 +283,7 @@ class Verbalizer:
         if isinstance(source, Entities) and len(source.ids) > 1 and not path[0].forward and not of_thing:
             noun_phrase = " or ".join(self.noun(Entities((e,))) for e in source.ids)
         is_event, dated = bool(event) or of_thing, False
+        many = self._for_people and self._is_many(source)
         for n, step in enumerate(path):
             word, middle = self._wording(step), n < len(path) - 1
             if path[n + 1 : n + 2] == (step,) or (n and not middle and self._is_whole(path, source)):
@@ -285,7 +307,9 @@ class Verbalizer:
                 elif word.noun and n == len(path) - 2 and not path[-1].forward:
                     return f"{those} whose {node} {word.noun} {word.copula} {noun_phrase}"
                 continue
-            called = "those" if middle else those
+            called = self._those(Join(path[: n + 1], source)) if middle else those
+            verb, are = (word.verb_of_many, "are") if many else (word.verb, "is")
+            many = self._for_people and called not in ("those", "anything")
             if not step.forward:
                 noun_phrase = (
                     f"{called} {self._joined_to(word, noun_phrase, n == 0 and self._are_values(source))}"
@@ -300,11 +324,11 @@ class Verbalizer:
             named = (
                 f"the {word.noun} of {noun_phrase}"
                 if word.noun
-                else f"{noun_phrase} {word.verb}"
+                else f"{noun_phrase} {verb}"
                 if word.verb
                 else f"the {word.subject} of {noun_phrase} is {word.state}"
                 if word.subject
-                else f"{noun_phrase} is {word.state}"
+                else f"{noun_phrase} {are} {word.state}"
             )
             if called not in ("those", "anything"):
                 noun_phrase = f"{called} that {'are ' if word.noun else ''}{named}"
@@ -313,6 +337,15 @@ class Verbalizer:
         if dated:
             return f"when {noun_phrase} was" if self.is_date(path, source) else f"the time of {noun_phrase}"
         return noun_phrase
+
+    def _is_many(self, form: SetForm) -> bool:
+        """Whether a set is called by a noun in the plural."""
+        match form:
+            case Entities(ids):
+                return len(ids) > 1
+            case Join(path):
+                return not path[-1].forward or self._those(form) != "those"
+        return True
 
     def _of_class(self, step: Hop, word: Wording, noun_phrase: str) -> str:
         """The class of an entity, its superclass or its subclasses; "" for relations with their own noun."""
@@ -417,7 +450,7 @@ class Verbalizer:
             return f"whose {self.property(form.path, form.source)} is {compared}"
         if word.verb and not word.state:
             return f"that {word.verb_of_many} {compared}"
-        state = word.undated if compared.split()[0] in ("after", "before", "in", "on", "at") else word.state
+        state = word.undated if compared.split()[0] in _BEFORE_DATES else word.state
         return f"whose {word.subject} is {state} {compared}" if word.subject else f"{state} {compared}"
 
     def _lacking(self, step: Hop, others: SetForm, of: Sequence[int] = ()) -> str:
@@ -490,10 +523,10 @@ class Verbalizer:
             return f"between {form.values[0]} and {form.values[1]}"
         if form.op == "contains":
             return f"a text with {form.values[0]}"
-        value = form.values[0]
-        if _is_clock(f'"{value}"'):
+        value = " or ".join(form.values)
+        if _is_clock(f'"{form.values[0]}"'):
             return f"{_DATE_OPS[form.op].replace('in', 'at')} {value}"
-        date = compared_value(value).date if self.is_date(form.path, form.source) else ""
+        date = compared_value(form.values[0]).date if self.is_date(form.path, form.source) else ""
         compared = (_DATE_OPS if date else _OPS)[form.op]
         return f"{'on' + compared[2:] if compared[:2] == 'in' and _DAY.search(date) else compared} {value}"
 

@@ -39,10 +39,10 @@ from kgqa.language.quantities import (
     is_asked,
     unit_asked,
 )
-from kgqa.language.quantity_roles import Roles, roles_of
+from kgqa.language.quantity_roles import Roles, roles_of, score_asked
 from kgqa.models.arithmetic_head import KINDS, ArithmeticHead, QuantityTokens
 from kgqa.models.load import LoadedReader
-from kgqa.qa.decide import ranked
+from kgqa.qa.decide import parts, ranked
 from kgqa.qa.state import ComputedAnswer, QAState, QAStates
 from kgqa.types import (
     NO,
@@ -71,8 +71,8 @@ BEAM = 8
 OBJECTION = 6.0
 """What is taken from the log-probability of an operation for each objection that the wording has to it."""
 WORDED = 0.9
-"""Probability that the answer has to be computed, where the wording says so: only rates are told of a total, or times
-when something began and ended; 1 minus it, where the passage states the answer in the question's words."""
+"""Probability that the answer has to be computed, where the wording says so: only rates or a score are told of a total,
+or times when something began and ended; 1 minus it, where the passage states the answer in the question's words."""
 ONLY_TIMES = 4, 0.7
 """What is added to the log-odds of that, where a question asks for a duration of which only two times are told, and the
 probability that this reaches at most."""
@@ -139,7 +139,7 @@ class Sum(NamedTuple):
         if self.roles.only_times:
             added, most = ONLY_TIMES
             chance = max(chance, min(most, 1 / (1 + math.exp(-added) * (1 - chance) / max(chance, 1e-9))))
-        is_worded = self.roles.only_rates or self.roles.begin_and_end
+        is_worded = self.roles.only_rates or self.roles.begin_and_end or self.roles.of_score
         return max(chance, WORDED) if is_worded else chance
 
 
@@ -176,6 +176,7 @@ def sum_of(question: Question, reader: LoadedReader) -> Sum | None:
     if question.choices or not told:
         return None
     asked = find_quantities(question.text)
+    told = (not asked and score_asked(question.text, passage, told)) or told
     if not 2 <= len(told) + len(asked) <= MAX_QUANTITIES:
         return None
     collator = reader.collator
@@ -341,9 +342,10 @@ def objections(roles: Roles, expression: Expression, step: Operation) -> tuple[i
     if operator in (ADD, SUBTRACT):
         found += _is_rate(roles, expression, step.first) is not _is_rate(roles, expression, step.second)
         for n, other in (step[:2], step[1::-1]):
-            kind = quantities[other].kind
-            joins = kind != DATE and (kind == CLOCK) is (quantities[n].kind == TIME)
-            found += joins and operator != roles.signs.get(n, operator)
+            kind, own = quantities[other].kind, quantities[n].kind
+            joins = kind in (CLOCK, TIME) if own == TIME else kind not in (CLOCK, DATE)
+            sign, same = roles.signs.get(n, operator), roles.signs.get(n) == roles.signs.get(other)
+            found += joins and operator != (ADD if same and n in roles.signs else sign)
         if step.second >= given and any(step.first in other[:2] for other in steps):
             product = steps[step.second - given]
             factor = product.second if product.first == step.first else product.first
@@ -416,12 +418,13 @@ def compute_amounts(states: QAStates, reader: LoadedReader) -> QAStates:
     own = [n for n, state in enumerate(states) if not state.is_glossed and state.computed is None]
     found = [(n, each) for n in own if (each := sum_of(states[n].question, reader)) is not None]
     answers: dict[int, ComputedAnswer] = {}
-    doubts: dict[int, float] = {}
+    doubts = {n: WORDED * is_list_for_count(states[n]) for n in own}
     for at in range(0, len(found), TOGETHER):
         part = found[at : at + TOGETHER]
         asked = [states[n] for n, _ in part]
         made = _answers(asked, [each for _, each in part], reader, head, calibration)
-        for (n, _), (answer, doubts[n]) in zip(part, made, strict=True):
+        for (n, _), (answer, doubt) in zip(part, made, strict=True):
+            doubts[n] = max(doubts[n], doubt)
             if answer is not None:
                 answers[n] = answer
     for n in own:
@@ -431,6 +434,14 @@ def compute_amounts(states: QAStates, reader: LoadedReader) -> QAStates:
         replace(state, computed=answers.get(n, state.computed), doubt=doubts.get(n, 0.0))
         for n, state in enumerate(states)
     )
+
+
+def is_list_for_count(state: QAState) -> bool:
+    """Whether the reader answers "How many?" by a list with an item that has no number: "two monkeys and a snake"."""
+    best = ranked(state)[0]
+    if best.span is None or unit_asked(state.question.text) is None:
+        return False
+    return any(not find_quantities(best.text[item.start : item.end]) for item in parts(best.text))
 
 
 def in_unit_asked(state: QAState) -> ComputedAnswer | None:

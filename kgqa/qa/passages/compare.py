@@ -221,6 +221,7 @@ _RELATIVE = re.compile(
 )
 """Words that mark a value as relative to another one, or as missing."""
 _DIFFERENCE = re.compile(r"(?:\s+[\w'’-]+){0,2}?\s+([a-z]+)\b")
+_APART = frozenset({"ahead", "behind", "early", "late", "apart"})
 _ABOUT = re.compile(
     r"\b(?:at (?:least|most)|(?:more|less|fewer) than|up to|under|over|one in|not (?:before|until))\s+$",
     re.IGNORECASE,
@@ -296,9 +297,9 @@ def _is_bare(quantity: Quantity) -> bool:
 
 
 def _is_difference(passage: str, at: int) -> bool:
-    """Whether the amount that ends at `at` is a difference: "two years older"."""
+    """Whether the amount that ends at `at` is a difference: "two years older", "two minutes ahead"."""
     after = _DIFFERENCE.match(passage, at)
-    return after is not None and scale_of(after[1])[0] is not None
+    return after is not None and (after[1] in _APART or scale_of(after[1])[0] is not None)
 
 
 def _clauses(passage: str, group: Sequence[Amount]) -> list[Clause] | None:

@@ -38,9 +38,8 @@ def address(tmp_path_factory: pytest.TempPathFactory, opinions: Path) -> Iterato
     command = [sys.executable, "-m", "apps.serve", "--port", str(port), "--headless"]
     folder = tmp_path_factory.mktemp("app")
     written, reader = folder / "app.log", folder / "reader"
-    reader.symlink_to(
-        MODELS / DEFAULT_READER
-    )  # by another name the smaller one does not stand in for it where it is slow
+    # by another name the smaller one does not stand in for it where it is slow
+    reader.symlink_to(MODELS / DEFAULT_READER)
     with written.open("w") as log:
         environment = {"KGQA_MODEL": str(reader)} | os.environ | {"KGQA_FEEDBACK": str(opinions)}
         server = subprocess.Popen(command, stdout=log, stderr=log, env=environment)

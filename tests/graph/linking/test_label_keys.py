@@ -5,13 +5,10 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from kgqa.graph.linking.label_keys import (
     PART,
     XSD,
-    base_key,
     comparable,
     default_label,
     hash_keys,
@@ -20,10 +17,8 @@ from kgqa.graph.linking.label_keys import (
     literal_label,
     literal_name,
     part_keys,
-    plain_key,
     split_literal,
 )
-from kgqa.graph.linking.normalize import normalise
 
 
 @pytest.mark.parametrize(
@@ -46,13 +41,6 @@ from kgqa.graph.linking.normalize import normalise
 )
 def test_default_label(name: str, label: str) -> None:
     assert default_label(name) == label
-
-
-@settings(max_examples=50, deadline=None)
-@given(st.lists(st.sampled_from(["The", "planting", "Flowers", "a", "3rd", "e12", "ice-cream", "don't"])))
-def test_base_key_is_normalise(tokens: list[str]) -> None:
-    text = " ".join(tokens)
-    assert base_key(plain_key(text)) == normalise(text)
 
 
 def test_hash_keys_are_the_same_everywhere() -> None:

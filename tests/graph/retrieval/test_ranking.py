@@ -116,9 +116,8 @@ def test_nothing_reached_scores_nothing(toy):
 def test_weights_go_by_the_size_of_a_graph(toy):
     assert weights_for(toy) is EDITED
     assert weights_for(SimpleNamespace(entity_count=300_000, type_names=())) is GATHERED
-    assert (
-        weights_for(SimpleNamespace(entity_count=None, type_names=())) is EDITED
-    )  # an endpoint tells no size
+    # an endpoint tells no size
+    assert weights_for(SimpleNamespace(entity_count=None, type_names=())) is EDITED
     assert weights_for(SimpleNamespace(entity_count=300, type_names=("tool",))) is TYPED
     assert GATHERED.keys() == EDITED.keys() == TYPED.keys() - {"kind"}
 

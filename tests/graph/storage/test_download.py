@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from support.web import Quiet, running
 
-from kgqa.graph.storage.import_graph import OFFICIAL, Official, download, get_graph
+from kgqa.graph.storage.import_graph import Official, download
 from kgqa.types import InputError
 
 CONTENT = b"0123456789" * 100
@@ -44,12 +44,3 @@ def test_wrong_size(tmp_path: Path, url: str) -> None:
 def test_nobody_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="--from FILE"):
         download(Official("http://127.0.0.1:9/x", "", "", 1, 2), tmp_path)
-
-
-def test_from_disk(tmp_path: Path) -> None:
-    line = '/a/[]\t/r/IsA\t/c/en/spade\t/c/en/tool\t{"weight": 1.0}\n'
-    (tmp_path / "dump.csv").write_text(line)
-    manifest = get_graph("conceptnet", tmp_path / "g", tmp_path / "dump.csv")
-    assert manifest["licence"] == OFFICIAL["conceptnet"].licence
-    with pytest.raises(InputError, match="conceptnet or wordnet"):
-        get_graph("freebase", tmp_path / "g")

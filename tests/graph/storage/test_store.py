@@ -193,9 +193,8 @@ def test_no_flipped_bit_of_a_store_tells_other_facts(tmp_path: Path, name: str, 
 
 def test_a_column_is_verified_when_it_is_first_read_and_then_no_more(tmp_path: Path) -> None:
     write_store([*LABELS, *TRIPLES], tmp_path / "g")
-    write_manifest(
-        tmp_path / "g", GraphStore.open(tmp_path / "g").manifest
-    )  # described, as an import leaves it
+    # described, as an import leaves it
+    write_manifest(tmp_path / "g", GraphStore.open(tmp_path / "g").manifest)
     (tmp_path / "g" / "edge_weight.bin").write_bytes(bytes(12))
     graph = GraphStore.open(tmp_path / "g", remedy="fetch it again")
     assert graph.labels(graph.find(["trowel"])[0]) == ["Trowel"]  # nothing of the weights

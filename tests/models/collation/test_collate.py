@@ -119,10 +119,11 @@ def test_choices_become_branches_of_one_row(tokenizer, digging) -> None:
     output = [[tokenizer.id_to_token(i) for i in ids[branch == number].tolist()] for number in (1, 2)]
     assert output == [["red", "shovel", "[SEP]"], ["bee", "[SEP]"]]
     prefix = int(position[branch == 1][0])
+    # both go on from the end of the shared prefix
     assert position[branch == 2].tolist() == [
         prefix,
         prefix + 1,
-    ]  # both go on from the end of the shared prefix
+    ]
     assert not (
         batch.passage_mask[0] & (branch > 0)
     ).any()  # a packed candidate holds no words of the passage

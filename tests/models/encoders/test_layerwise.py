@@ -101,9 +101,8 @@ def test_a_branch_is_read_as_if_it_stood_alone(family: str, attention: str) -> N
         alone = layerwise.encode(plain([5, 6, 7, 8]))
         joined = layerwise.encode(plain([5, 6, 7, 8, 9, 10]))
         swapped = layerwise.encode(branched(20, order=[0, 1, 2, 3, 6, 7, 8, 4, 5]))
-    assert torch.allclose(
-        whole[:, :6], other[:, :6], atol=1e-5
-    )  # neither trunk nor first branch sees the second
+    # neither trunk nor first branch sees the second
+    assert torch.allclose(whole[:, :6], other[:, :6], atol=1e-5)
     assert not torch.allclose(whole[:, 6:], other[:, 6:], atol=1e-3)
     assert torch.allclose(whole[:, :4], alone, atol=1e-5)  # the trunk sees no branch
     assert not torch.allclose(joined[:, :4], alone, atol=1e-3)

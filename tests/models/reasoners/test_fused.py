@@ -39,31 +39,6 @@ def test_batch_of_one_equals_its_row_in_a_batch_of_many(tokenizer, encoder, digg
     assert torch.allclose(many.nodes[1:], one.nodes, atol=1e-5)
 
 
-def test_the_order_of_nodes_does_not_matter(tokenizer, encoder, digging) -> None:
-    from dataclasses import replace
-
-    import numpy as np
-
-    layerwise, reasoner = fused(encoder)
-    order = np.array([4, 2, 0, 1, 3])
-    place = np.argsort(order)
-    shuffled = replace(
-        digging,
-        nodes=tuple(digging.nodes[i] for i in order),
-        labels=tuple(digging.labels[i] for i in order),
-        roles=digging.roles[order],
-        scores=digging.scores[order],
-        edges=np.stack([place[digging.edges[:, 0]], digging.edges[:, 1], place[digging.edges[:, 2]]], 1),
-        links=tuple(replace(k, node=int(place[k.node])) for k in digging.links),
-    )
-    collate = Collator(tokenizer)
-    with torch.no_grad():
-        a = reasoner(layerwise, collate([Example(QUESTION)], [[digging]]).batch)
-        b = reasoner(layerwise, collate([Example(QUESTION)], [[shuffled]]).batch)
-    assert torch.allclose(a.summary, b.summary, atol=1e-5)
-    assert torch.allclose(a.nodes[1:][order], b.nodes[1:], atol=1e-5)
-
-
 def test_facts_reach_the_text_once_trained(tokenizer, encoder, digging) -> None:
     layerwise, reasoner = fused(encoder)
     for layer in reasoner.layers:

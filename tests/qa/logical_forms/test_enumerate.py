@@ -492,8 +492,40 @@ def test_a_date_without_its_year_is_of_the_only_year_there_is() -> None:
     assert not any("5 March" in form for form in grown(of_two_years, asked))
     assert '(FILTER = "sent on" "March" (CLASS "order"))' in grown(of_two_years, "Which were sent in March?")
     april = '(FILTER between "sent on" "March" "April" (CLASS "order"))'
-    assert april in grown(of_two_years, "Which were sent in March or April?")
+    assert april in grown(of_two_years, "Which were sent between March and April?")
+    for either in ("in March or May", "in March and May"):
+        forms = grown(of_two_years, f"Which orders were sent {either}?")
+        assert '(FILTER = "sent on" "March" "May" (CLASS "order"))' in forms
+        assert not any("between" in form for form in forms)
     assert not any("between" in form for form in grown(of_two_years, "Which came between May and March?"))
+
+
+STAFF = f"""
+Ann|{TYPE}|Baker
+Bo|{TYPE}|Driver
+Oven 1|{TYPE}|Oven
+Ann|hired|"2020-05-03"^^<{XSD}date>
+Bo|hired|"2021-03-02"^^<{XSD}date>
+Ann|shift|"1"
+Bo|shift|"2"
+Oven 1|bought|"2021-03-02"^^<{XSD}date>
+"""
+
+
+def test_who_is_of_any_class_of_which_the_same_is_said() -> None:
+    triples = [Triple(*line.split("|")) for line in STAFF.strip().splitlines()]
+    names = NameLookup(GraphFacts(GraphStore.from_triples(triples, name="bakery")))
+    forms = grown(names, "Who was hired in March or May?")
+    assert '(FILTER = hired "March" "May" (CLASS "Baker" "Driver"))' in forms
+    assert not any("Oven" in form and "Baker" in form or '(CLASS "Baker")' in form for form in forms)
+
+
+def test_what_is_not_more_is_at_most_as_much() -> None:
+    forms = grown(orders(), "Which orders have a price not higher than 12?")
+    assert '(FILTER <= price "12" (CLASS "order"))' in forms
+    assert not any('(MINUS (CLASS "order") (FILTER <=' in form for form in forms)
+    forms = grown(orders(), "Which orders with a price higher than 12 are not paid?")
+    assert '(FILTER <= price "12" (CLASS "order"))' not in forms  # only the payment is negated
 
 
 def test_all_members_meet_a_condition() -> None:

@@ -19,6 +19,7 @@ CASES = {
     '(FILTER = bought "May" (CLASS Van))': {"Rook"},
     '(FILTER = bought "7 January" (CLASS Van))': {"Swift"},
     '(FILTER between bought "January" "April" (CLASS Van))': {"Swift"},
+    '(FILTER = bought "January" "May" (CLASS Van))': {"Rook", "Swift"},
     '(EVERY (CLASS Van) (FILTER > load "800 kg" (CLASS Van)))': "yes",
     '(EVERY (CLASS Van) (FILTER > load "950 kg" (CLASS Van)))': "no",
     '(FILTER >= checked "14:30" (CLASS Van))': {"Swift"},

@@ -114,7 +114,7 @@ class Maker:
         if kind == "text" and rng.random() < 0.5:
             op = "contains"
         if kind in ("int", "dec") and rng.random() < 0.2:
-            op, limits = "between", tuple(LIMITS[kind])
+            op, limits = rng.choice(["between", "="]), tuple(LIMITS[kind])
         made = [
             lambda: Join(self.link(), inner),
             lambda: And(inner, self.set(depth - 1)),

@@ -107,6 +107,40 @@ Gull|part of|Fleet 1
     assert Verbalizer(names.facts).phrase(names.parse(form)) == phrase
 
 
+FOR_PEOPLE = {
+    '(JOIN (R crosses) "Otter")': "the lakes that Otter crosses",
+    '(JOIN "skippered by" "May")': "the ferries skippered by May",
+    '(JOIN (R crosses) (JOIN "skippered by" "May"))': "the lakes that the ferries skippered by May cross",
+    '(JOIN (R depth) (JOIN (R crosses) "Otter"))': "the depth of the lakes that Otter crosses",
+    '(JOIN (R owner) "Otter")': "the owner of Otter",
+    '(COUNT (JOIN "skippered by" "May"))': "the number of the ferries skippered by May",
+    '(EXISTS (AND "May" (JOIN (R "skippered by") "Otter")))': "whether Otter is skippered by May",
+    '(EXISTS (AND "Otter" (JOIN crosses "Lorn")))': "whether Otter crosses Lorn",
+    '(EXISTS (AND "Otter" (CLASS Ferry)))': "whether Otter is among the ferries",
+    '(FILTER = launched "May" "July" (CLASS Ferry))': "ferries launched in May or July",
+    '(FILTER between "launched on" "May" "July" (CLASS Ferry))': "ferries launched between May and July",
+}
+
+
+@pytest.mark.parametrize(("form", "phrase"), FOR_PEOPLE.items())
+def test_people_are_told_the_class_of_what_is_asked_for(form: str, phrase: str) -> None:
+    lines = """Otter|type|Ferry
+Tern|type|Ferry
+Lorn|type|Lake
+May|type|Skipper
+Otter|crosses|Lorn
+Tern|crosses|Lorn
+Otter|skippered by|May
+Lorn|depth|"88"
+Otter|owner|May
+Otter|launched|"2001-05-02"
+Otter|launched on|"2001-05-02"\n"""
+    kind = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+    triples = [Triple(*line.replace("|type|", f"|{kind}|").split("|")) for line in lines.splitlines()]
+    names = NameLookup(GraphFacts(GraphStore.from_triples(triples, name="ferries")))
+    assert Verbalizer(names.facts, for_people=True).phrase(names.parse(form)) == phrase
+
+
 def test_members_are_told_and_numbers_are_not(names: NameLookup) -> None:
     verbalizer = Verbalizer(names.facts)
     for form, phrase in (

@@ -40,6 +40,7 @@ from kgqa.qa.passages.amounts import (
     formula,
     in_unit_asked,
     is_answered,
+    is_list_for_count,
     objections,
     possible,
     sum_of,
@@ -350,6 +351,11 @@ def test_what_holds_for_each_is_a_rate(passage: str, rates: set[int]) -> None:
         ("How old is Ann?", "Ann is two years older than Ben, who is 9.", {0: "+"}),
         ("How old is Ben?", "Ann, 11, is two years older than Ben.", {1: "-"}),
         ("How old is Ben?", "Ann is 11.", {}),
+        ("How many has Mia now?", "Mia had 9 nuts. She gave 3 to Sam and lost 2.", {1: "-", 2: "-"}),
+        ("How many were lost or given?", "Mia had 9 nuts. She gave 3 to Sam and lost 2.", {}),
+        ("How many has Mia now?", "Mia had 9 nuts. Sam gave her 3.", {}),
+        ("How long did Ben take?", "Ann took 31 minutes, two minutes ahead of Ben.", {1: "+"}),
+        ("How long did Ann take?", "Ben took 33 minutes, two minutes behind Ann.", {1: "-"}),
     ],
 )
 def test_a_difference_is_joined_by_its_sign(question: str, passage: str, signs: dict[int, str]) -> None:
@@ -394,6 +400,11 @@ def test_wording_objects_to_operations() -> None:
     bus = "The bus left at 9:05, five minutes late."
     planned = "When should the bus have left?"
     assert [objections_to(bus, planned, (0, 1, operator)) for operator in "+-"] == [1, 0]
+    nuts, now = "Mia had 9 nuts. She gave 3 to Sam and lost 2.", "How many has Mia now?"
+    assert [objections_to(nuts, now, (0, 2, operator)) for operator in "+-"] == [1, 0]
+    assert [objections_to(nuts, now, (1, 2, operator)) for operator in "+-"] == [0, 2]
+    race = "Ann took 31 minutes, two minutes ahead of Ben."
+    assert [objections_to(race, "How long did Ben take?", (0, 1, operator)) for operator in "+-"] == [0, 1]
     coat, sold = "A coat of 80 euros, 25 % off.", "The first sold 20 copies, another twice as many."
     assert objections_to(coat, "", (0, 1, "*"), (0, 2, "-")) == 0
     assert objections_to(sold, "", (0, 1, "*"), (0, 2, "+")) == 0
@@ -409,6 +420,29 @@ def test_a_total_of_which_only_rates_are_told_is_computed(computing: Answerer) -
     sums = [sum_of(Question(question, passage=Passage(passage)), computing.reader) for question in asked]
     assert [each and each.chance(0.3) >= 0.9 for each in sums] == [True, False, False]
     assert sums[0] is not None and not is_answered(read_as(asked[0], passage, "12"), sums[0])
+
+
+@pytest.mark.parametrize(
+    ("question", "passage", "of_score"),
+    [
+        ("How many goals were scored in total?", "Ajax beat Lyon 3-1 before 2,140 fans.", True),
+        ("How many goals in total?", "The final ended 3–1 for Brazil.", True),
+        ("How many goals did Lyon score?", "Ajax beat Lyon 3-1.", False),
+        ("How many goals were there by half-time?", "Ajax beat Lyon 3-1.", False),
+        ("How many goals were scored?", "Ajax led 1-0, then won 3-1.", False),
+        ("How many goals were scored?", "Ajax beat Lyon 3-1 with 2 goals by Kees.", False),
+        ("How many buns were sold?", "The shop sells 10-15 a day.", False),
+        ("Who won?", "Ajax beat Lyon 3-1.", False),
+    ],
+)
+def test_both_sides_of_a_score_are_added(
+    question: str, passage: str, of_score: bool, computing: Answerer
+) -> None:
+    found = sum_of(Question(question, passage=Passage(passage)), computing.reader)
+    assert (found is not None and found.roles.of_score) is of_score
+    if found is not None and of_score:
+        assert [quantity.value for quantity in found.quantities] == [3, 1]
+        assert found.chance(0.1) >= 0.9 and found.roles.last == {"+"}
 
 
 @pytest.mark.parametrize(
@@ -517,6 +551,21 @@ def test_a_quantity_of_something_else_is_doubted(computing: Answerer) -> None:
     for question, passage, part, is_other in asked:
         each = sum_of(Question(question, passage=Passage(passage)), computing.reader)
         assert each is not None and answers_other(read_as(question, passage, part), each) is is_other
+
+
+def test_a_list_is_no_count(computing: Answerer) -> None:
+    zoo = "I saw a lion, two monkeys and a snake for one hour and ten minutes."
+    asked = [
+        ("How many animals did I see?", "two monkeys and a snake", True),
+        ("How many monkeys did I see?", "two monkeys", False),
+        ("What did I see?", "two monkeys and a snake", False),
+        ("How many minutes did I see them?", "one hour and ten minutes", False),
+    ]
+    for question, part, is_list in asked:
+        state = read_as(question, zoo, part)
+        assert is_list_for_count(state) is is_list
+        (found,) = compute_amounts((state,), computing.reader)
+        assert not is_list or found.doubt >= 0.9
 
 
 def test_what_had_to_be_computed_is_told_with_less_confidence(computing: Answerer) -> None:

@@ -83,6 +83,7 @@ def test_both_directions_of_a_comparison_are_told_apart(passage: str, question: 
         ("Ada has at least three goats and Rik two.", "Has Rik more goats than Ada?"),
         ("Ada wanted to sing before Rik, but it was too late.", "Did Ada sing before Rik?"),
         (TICKETS, "Which seat is more comfortable?"),
+        ("Ada took 31 minutes, two minutes ahead of Rik.", "Who was slower?"),
     ],
 )
 def test_what_is_no_comparison_or_is_not_told_is_left_to_the_reader(passage: str, question: str) -> None:
