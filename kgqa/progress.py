@@ -52,4 +52,5 @@ def track(items: Iterable[T], text: str, total: int | None = None) -> Iterator[T
                 drawn = time.monotonic()
                 bar.refresh()
                 if bar.disable:
-                    print(f"{text}: {number:,} of {total or '?':,}", file=sys.stderr, flush=True)
+                    of_all = "" if total is None else f" of {total:,}"
+                    print(f"{text}: {number:,}{of_all}", file=sys.stderr, flush=True)

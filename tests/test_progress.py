@@ -34,3 +34,5 @@ def test_without_a_terminal_lines_tell_the_progress(
     monkeypatch.setattr(progress, "PROGRESS_EVERY_S", -1.0)
     assert list(track("ab", "reading")) == ["a", "b"]
     assert capsys.readouterr().err.splitlines() == ["reading: 1 of 2", "reading: 2 of 2"]
+    assert list(track(iter("ab"), "reading")) == ["a", "b"]  # whose number is unknown
+    assert capsys.readouterr().err.splitlines() == ["reading: 1", "reading: 2"]
