@@ -378,7 +378,8 @@ def _tells_begin_and_end(question: str, passage: str, told: Sequence[Amount]) ->
 
 # Scores.
 
-_SCORE = re.compile(r"(?<![\w-])\d{1,3}\s?[-–]\s?\d{1,3}\b(?!\s?[-–]|\s+[a-z]+s\b)")
+_SCORE = re.compile(r"(?<!from )(?<![\w-])\d{1,3}\s?[-–]\s?\d{1,3}\b(?!\s?[-–]|\s+[a-z]+s\b|\s?[ap]\.?m\b)")
+_SCORED = re.compile(r"(?:goals|points|runs|tries|touchdowns|baskets|frames|sets|games)", re.IGNORECASE)
 _CONTEST = re.compile(
     r"\b(?:beat\w*|defeat\w*|w[io]n\w*|los[et]\w*|dr[ae]w\w*|tied?|finals?|semi-finals?|match|game|scored?|ended|finished)\b",
     re.IGNORECASE,
@@ -401,11 +402,12 @@ def score_asked(question: str, passage: str, told: Sequence[Amount]) -> list[Amo
     """
     kind, noun, _ = unit_asked(question) or ("", "", 1)
     scores = list(_SCORE.finditer(passage))
-    if kind != NUMBER or not noun or len(scores) != 1 or any(a.quantity.unit == noun.lower() for a in told):
+    is_asked = kind == NUMBER and _SCORED.fullmatch(noun) and len(scores) == 1
+    if not is_asked or any(a.quantity.unit == noun.lower() for a in told):
         return []
     (score,) = scores
-    around = _SENTENCE_END.split(passage[: score.start()])[-1], _SENTENCE_END.split(passage[score.end() :])[0]
-    if _OF_ONE_SIDE.search(question) or _NAME.search(question) or not _CONTEST.search(" ".join(around)):
+    before = _SENTENCE_END.split(passage[: score.start()])[-1]
+    if _OF_ONE_SIDE.search(question) or _NAME.search(question) or not _CONTEST.search(before):
         return []
     return [amount for amount in told if score.start() <= amount.start < score.end()]
 
@@ -440,6 +442,7 @@ _LOST = re.compile(
     r"(?:away\s+|up\s+|out\s+)?(?:another\s+)?$",
     re.IGNORECASE,
 )
+_TO_WHOM = re.compile(r"[^,.;:!?]*?\bto\s+(\w+)")
 _CLAUSE = re.compile(r"[,.;:!?]|\b(?:and|but)\b")
 
 
@@ -448,7 +451,7 @@ def _signs(text: str, amounts: Sequence[Amount], question: str) -> Iterator[tupl
 
     "Five minutes late" is added to the time planned, and taken from the actual one. "Ann is five years older than Ben"
     is added for a question about Ann, and taken away for one about Ben. What was lost or given is taken away for one
-    about what is left.
+    about what is left, but not from a person who neither lost nor gave it.
     """
     is_planned, asked = _PLANNED.search(question) is not None, _content_words(question)
     is_left = _LEFT.search(question) or _NOW.search(question)
@@ -467,7 +470,13 @@ def _signs(text: str, amounts: Sequence[Amount], question: str) -> Iterator[tupl
             elif is_after := bool(_AFTER_A_TIME.match(text, end)) or _BEFORE_A_TIME.match(text, end):
                 is_more = is_after is True
         if is_more is None and is_left and _LOST.search(text, 0, start):
-            is_more = False
+            # "Leo gave 3 to Anna" takes nothing from Mia
+            clause, to = f" {_CLAUSE.split(text[:start])[-1]}", _TO_WHOM.match(text, end)
+            givers, named = (_content_words(" ".join(_NAME.findall(part))) for part in (clause, question))
+            if to and to[1].lower() in named:
+                is_more = True
+            elif not (givers and named) or givers & named:
+                is_more = False
         if is_more is not None:
             yield n, ADD if is_more else SUBTRACT
 

@@ -142,14 +142,21 @@ def _shares_words(state: QAState) -> bool:
     return not asked.isdisjoint(told)
 
 
-_PAST = re.compile(r"(?:^|[,.;:!?]\s+)(?:did|was|were|had)\b", re.IGNORECASE)
+_PAST = re.compile(
+    r"(?:^|[,.;:!?]\s+)(?:did|was|were|had)\s+"
+    r"((?:the|this|that|these|those|my|our|your|his|her|its|their|he|she|it|they|we|you|I|there)\b)?",
+    re.IGNORECASE,
+)
 
 
 def _is_about(question: Question) -> bool:
     """Whether a yes/no question that shares words with its passage can only be about what the passage tells: it asks
-    what was, or about a person of the passage. What is so in general does not say whether Tom paid."""
+    what a certain thing did or was, or about a person of the passage. What is so in general does not say whether Tom
+    paid, but it does say whether dinosaurs laid eggs, even beside a toy dinosaur."""
     asked, told = ({text[a:b] for a, b in people(text)} for text in (question.text, question.passage_text))
-    return _PAST.search(question.text) is not None or not asked.isdisjoint(told)
+    past = _PAST.search(question.text)
+    is_told = past and (past[1] or _beginnings(question.text) <= _beginnings(question.passage_text))
+    return bool(is_told) or not asked.isdisjoint(told)
 
 
 def _beginnings(text: str) -> set[str]:

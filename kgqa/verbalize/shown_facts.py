@@ -94,6 +94,8 @@ class _Shown(Lexicon):
         first, _, rest = label.partition(" ")
         if self.clause(label):
             return False
+        if rest.startswith("of "):
+            return first in self.words["before_of"]
         if rest.partition(" ")[0] in self.words["determiners"]:
             return first not in self.words["prepositions"]
         if first in self.words["rare_verbs"]:

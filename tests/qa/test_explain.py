@@ -314,6 +314,13 @@ def test_what_was_and_people_of_a_passage_are_not_known_without_it(asked: str) -
     assert ground((state,), [lambda states: pytest.fail("read again")]) == (state,)
 
 
+def test_what_a_kind_of_things_did_may_be_known_without_a_passage() -> None:
+    question = Question("Did dinosaurs swim?", passage=Passage("The toy dinosaur is red."))
+    state = replace(yes_or_no(YES, 0.9), question=question)
+    (found,) = ground((state,), [lambda states: (yes_or_no(YES, 0.9, Source.KNOWLEDGE),)])
+    assert found.source is Source.KNOWLEDGE
+
+
 def test_what_is_no_yes_or_no_stays_as_it_is() -> None:
     span = Candidate("Tom", Source.PASSAGE, 0.9, Span(0, 3))
     state = replace(yes_or_no(YES, 0.9), best=span, candidates=(span,))

@@ -77,6 +77,9 @@ from kgqa.verbalize.shown_facts import shown_fact
         ("wall collapses", "HasPrerequisite", "earthquake", "a wall collapsing comes after an earthquake"),
         ("wear", "MotivatedByGoal", "keep warm", "people wear things to keep warm"),
         ("go home", "HasTime", "late at night", "people go home late at night"),
+        ("burn toast", "Causes", "smell of burning", "burning toast leads to a smell of burning"),
+        ("collapse of a wall", "HasAgent", "child", "a child takes part in a collapse of a wall"),
+        ("warn of fire", "AtLocation", "school", "people warn of fire at school"),
     ],
 )
 def test_what_a_person_reads_is_english(head: str, relation: str, tail: str, sentence: str) -> None:

@@ -53,6 +53,7 @@ from kgqa.types import NO, YES, Edges
 
 _WHAT_IS = re.compile(r"\W*what(?:.s| is| does| do)\s+(?:an?\b|the word)?\W*(?:mean)?\W*", re.IGNORECASE)
 _NEITHER = re.compile(r"\bn(?:either|or)\b", re.IGNORECASE)
+_EXCEPT = re.compile(r"\b(?:except(?: for)?|other than|apart from|but for)\s+(?:the\s+)?$", re.IGNORECASE)
 _INEQUALITIES: tuple[Comparator, ...] = (">", "<", ">=", "<=", "=")
 _OPPOSITE: dict[Comparator, Comparator] = {">": "<=", "<": ">="}
 
@@ -204,6 +205,8 @@ class Enumerator(SetForms):
                 taken = self._members(form).keys() & whole.keys()
                 if taken and len(taken) < len(whole):
                     yield Minus(base, form)
+            if named := tuple(thing for thing in self._excepted() if thing in whole):
+                yield from (Minus(kept, Entities(named)) for kept in (base, *self._filters(base)))
             for kinds in dict.fromkeys(self.class_groups):
                 yield from self._without(base, Class(kinds))
             # members that lack the relation altogether
@@ -215,6 +218,12 @@ class Enumerator(SetForms):
             for filtered in self._filters(base):
                 if not is_negative(filtered):  # "except those that are not organic" asks for the others
                     yield Minus(base, filtered)
+
+    def _excepted(self) -> list[int]:
+        """The things that the question leaves out by name: "which boats except the Heron"."""
+        asked = self.asked
+        mentions = [m for m in asked.mentions if _EXCEPT.search(asked.text[: max(m.start, 0)])]
+        return [entity for m in mentions for entity in m.entities if entity in self.things]
 
     def _without(self, base: SetForm, kind: Class) -> Iterator[Minus]:
         """Members of a set that a relation joins to no instance of a class: "the pupils who have had no lesson", though

@@ -45,6 +45,11 @@ _BEST_OF = re.compile(r"\bthe (?:(?:most|least) \w+|\w{2,}est|first|last) ([^\W\
 _TIMES = re.compile(r"\b(?:than once|twice|thrice|\w+ times)\b", re.IGNORECASE)
 
 
+def _are_alike(one: set[Hop], other: set[Hop]) -> bool:
+    shared = one & other
+    return bool(shared) and (shared in (one, other) or len(shared) * 2 >= len(one | other))
+
+
 class SetForms(SetFacts):
     """The sets that a question may ask about: reached from the entities and classes that it mentions.
 
@@ -61,7 +66,8 @@ class SetForms(SetFacts):
         facts.fetch(named)
         self.classes = [e for e in named if facts.is_class(e)]
         # a value that the question compares with ("more than 4") is not an entity to start from
-        compared = " ".join(v for v, ops in asked.compared.items() if ops - {"="} or v in asked.bound).split()
+        compared = [v for v, ops in asked.compared.items() if ops - {"="} or v in asked.bound]
+        compared += " ".join(compared).split()
         limits = {e for m in asked.mentions if asked.text[m.start : m.end] in compared for e in m.entities}
         self.class_groups = [m.entities for m in asked.mentions if all(map(facts.is_class, m.entities))]
         self.things = [e for e in named if e not in self.classes and not (e in limits and facts.is_value(e))]
@@ -89,11 +95,11 @@ class SetForms(SetFacts):
         self._times = {value for text in _TIMES.findall(asked.text) for value in comparators_in(text)}
 
     def _alike(self, kinds: Sequence[int]) -> list[tuple[int, ...]]:
-        """Classes grouped by what is said of them: those with at least half of their relations in common."""
+        """Classes grouped by what is said of them: by half of their relations, or all relations of one of them."""
         groups: dict[tuple[int, ...], set[Hop]] = {}
         for kind in kinds:
             own = {step for step in self._having(Class((kind,))) if step.forward}
-            near = next((g for g, of in groups.items() if len(own & of) * 2 >= len(own | of) > 0), ())
+            near = next((g for g, of in groups.items() if _are_alike(own, of)), ())
             if not (near and self._members(Class((kind,))).keys() <= self._members(Class(near)).keys()):
                 groups[*near, kind] = own | groups.pop(near, set())
         return list(groups)

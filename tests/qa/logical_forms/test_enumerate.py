@@ -503,11 +503,15 @@ def test_a_date_without_its_year_is_of_the_only_year_there_is() -> None:
 STAFF = f"""
 Ann|{TYPE}|Baker
 Bo|{TYPE}|Driver
+Cy|{TYPE}|Manager
 Oven 1|{TYPE}|Oven
 Ann|hired|"2020-05-03"^^<{XSD}date>
 Bo|hired|"2021-03-02"^^<{XSD}date>
+Cy|hired|"2019-05-02"^^<{XSD}date>
 Ann|shift|"1"
 Bo|shift|"2"
+Ann|wage|"20"
+Bo|wage|"21"
 Oven 1|bought|"2021-03-02"^^<{XSD}date>
 """
 
@@ -516,7 +520,7 @@ def test_who_is_of_any_class_of_which_the_same_is_said() -> None:
     triples = [Triple(*line.split("|")) for line in STAFF.strip().splitlines()]
     names = NameLookup(GraphFacts(GraphStore.from_triples(triples, name="bakery")))
     forms = grown(names, "Who was hired in March or May?")
-    assert '(FILTER = hired "March" "May" (CLASS "Baker" "Driver"))' in forms
+    assert '(FILTER = hired "March" "May" (CLASS "Baker" "Driver" "Manager"))' in forms
     assert not any("Oven" in form and "Baker" in form or '(CLASS "Baker")' in form for form in forms)
 
 
@@ -526,6 +530,17 @@ def test_what_is_not_more_is_at_most_as_much() -> None:
     assert not any('(MINUS (CLASS "order") (FILTER <=' in form for form in forms)
     forms = grown(orders(), "Which orders with a price higher than 12 are not paid?")
     assert '(FILTER <= price "12" (CLASS "order"))' not in forms  # only the payment is negated
+    heavy = orders(*(f"O-{n}|weight|{n} kg" for n in (1, 2, 3)))
+    forms = grown(heavy, "Which orders do not weigh more than 2 kg?")
+    assert '(FILTER <= weight "2 kg" (CLASS "order"))' in forms
+    assert not any("(JOIN weight" in form for form in forms)  # 2 kg is a limit, not what is left out
+
+
+@pytest.mark.parametrize("but", ["except", "apart from the", "other than"])
+def test_what_is_left_out_by_name(but: str) -> None:
+    forms = grown(orders(), f"Which orders {but} O-1 were paid?")
+    kept = '(FILTER = paid "yes" (CLASS "order"))'
+    assert f'(MINUS {kept} "O-1")' in forms
 
 
 def test_all_members_meet_a_condition() -> None:

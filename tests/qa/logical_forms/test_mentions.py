@@ -269,6 +269,7 @@ def test_the_day_of_a_date_is_no_rank() -> None:
         ("May I see who was hired?", [], ()),
         ("Who was hired between May and June?", [], ("May", "June")),
         ("Was Tom hired in May or June?", ["Tom"], ("May", "June")),
+        ("Was Tom hired in April, May, or June?", ["Tom"], ("April", "May", "June")),
         ("Was Tom hired on 3 June?", ["Tom"], ("3 June",)),
         ("Who is in June's team?", ["June"], ()),
         ("Who was hired before June?", ["June"], ()),
