@@ -247,7 +247,7 @@ def _right(examples: Sequence[Example], answers: Sequence[Answer]) -> list[float
 def _of_each_kind(examples: Sequence[Example], right: Sequence[float]) -> dict[str, float]:
     seen: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
     for example, value in zip(examples, right, strict=True):
-        if example.kind and example.choice is None:
+        if example.kind:
             seen[example.source.value, example.kind].append(value)
     if len({kind for _, kind in seen}) < 2:
         return {}

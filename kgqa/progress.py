@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterable, Iterator, Sized
 from functools import cache
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 DRAWN_EVERY_S = 0.1
+PROGRESS_EVERY_S = 60.0
+"""Seconds between progress lines on stderr where there is no terminal for a progress bar."""
 
 
 def bars(*columns: Any, **options: Any) -> Progress:
@@ -42,9 +45,12 @@ def track(items: Iterable[T], text: str, total: int | None = None) -> Iterator[T
         total = len(items)
     with bars(transient=True, auto_refresh=False) as bar:
         task, drawn = bar.add_task(text, total=total), time.monotonic()
-        for item in items:
+        for number, item in enumerate(items, 1):
             yield item
             bar.advance(task)
-            if time.monotonic() - drawn > DRAWN_EVERY_S:
-                bar.refresh()
+            if time.monotonic() - drawn > (PROGRESS_EVERY_S if bar.disable else DRAWN_EVERY_S):
                 drawn = time.monotonic()
+                bar.refresh()
+                if bar.disable:
+                    of_all = "" if total is None else f" of {total:,}"
+                    print(f"{text}: {number:,}{of_all}", file=sys.stderr, flush=True)

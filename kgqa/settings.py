@@ -289,8 +289,14 @@ def find_model(model: str | Path) -> Path:
     shipped = [folder.name.replace("_", "-") for folder in shipped_readers()]
     if model == "kgqa-everyday":
         raise InputError(f"kgqa-everyday is no longer shipped; use {SMALLER}")
-    hint = did_you_mean(str(model), shipped, f"shipped: {', '.join(shipped) or 'none'}")
+    known = f"shipped: {', '.join(shipped) or 'none'}"
+    hint = _export_in(model, "reader.json") or did_you_mean(str(model), shipped, known)
     raise InputError(f"{model or 'the empty name'}: not a reader (a folder with reader.json); {hint}")
+
+
+def _export_in(run: str | Path, file: str) -> str:
+    """Remedy for the folder of a training run in place of its model; "" for any other."""
+    return f"did you mean {Path(run) / 'export'}?" if (Path(run) / "export" / file).is_file() else ""
 
 
 def has_model(model: str) -> bool:
@@ -344,7 +350,8 @@ def find_encoder(name: str) -> Path:
             return folder
     shipped = {path.parent.name for path in MODELS.glob("*/config.json")}
     shipped |= {entry.name for entry in entry_points(group=INSTALLED)}
-    hint = did_you_mean(name, shipped, "`kgqa pretrain` trains one, training/start.py downloads one")
+    known = "`kgqa pretrain` trains one, training/start.py downloads one"
+    hint = _export_in(name, "config.json") or did_you_mean(name, shipped, known)
     raise InputError(f"{name}: not an encoder (a Hugging Face folder with config.json); {hint}")
 
 
@@ -358,6 +365,12 @@ def expanded(name: str) -> str:
     if unset := re.search(r"\$(\w+|\{\w+\})", found):
         raise InputError(f"{name}: the environment variable {unset[0]} is not set; see training/DATA.md")
     return found
+
+
+def model_folder(text: str) -> Path:
+    """The folder of a model or tokenizer in a recipe: a path as `data_path` expands it, or a shipped name."""
+    path = data_path(text)
+    return next((folder for folder in _places(str(path)) if folder.is_dir()), path)
 
 
 def data_path(text: str) -> Path:

@@ -2,6 +2,7 @@ import threading
 
 import pytest
 
+from kgqa import progress
 from kgqa.progress import track
 
 
@@ -25,3 +26,13 @@ def test_what_is_left_in_the_middle_leaves_no_thread_and_no_display_behind() -> 
         closing.start()
         closing.join(10)
         assert not closing.is_alive()
+
+
+def test_without_a_terminal_lines_tell_the_progress(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "PROGRESS_EVERY_S", -1.0)
+    assert list(track("ab", "reading")) == ["a", "b"]
+    assert capsys.readouterr().err.splitlines() == ["reading: 1 of 2", "reading: 2 of 2"]
+    assert list(track(iter("ab"), "reading")) == ["a", "b"]  # whose number is unknown
+    assert capsys.readouterr().err.splitlines() == ["reading: 1", "reading: 2"]

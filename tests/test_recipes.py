@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,11 @@ import pytest
 from kgqa.models.reasoners import REASONERS
 from kgqa.trainer.finetuning.classifier import TaskRecipe
 from kgqa.trainer.finetuning.reader import ReaderRecipe
+from kgqa.trainer.pretraining import PretrainingRecipe
 from kgqa.trainer.recipe import load_recipe
 
-ANSWER = Path(__file__).parent.parent / "training" / "recipes" / "answer"
+ROOT = Path(__file__).parent.parent
+ANSWER = ROOT / "training" / "recipes" / "answer"
 TASK = ANSWER.parent / "task"
 
 
@@ -26,6 +29,18 @@ def test_answering_recipes_load(path: Path) -> None:
 def test_recipes_of_tasks_load(path: Path) -> None:
     recipe = load_recipe(path, ["task.epochs=1"], TaskRecipe)
     assert recipe.name == recipe.task.kind == path.stem
+
+
+def test_the_recipes_in_the_description_of_training_load(tmp_path: Path) -> None:
+    text = (ROOT / "training" / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```toml\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 2
+    for block in blocks:
+        (tmp_path / "mine.toml").write_text(block, encoding="utf-8")
+        kind = TaskRecipe if "[task]" in block else PretrainingRecipe
+        recipe = load_recipe(tmp_path / "mine.toml", [], kind)
+        if isinstance(recipe, PretrainingRecipe):
+            assert Path(recipe.data.folder) == tmp_path  # the text is beside the recipe
 
 
 @pytest.mark.parametrize("name", REASONERS)

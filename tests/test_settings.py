@@ -63,6 +63,13 @@ def test_readers_and_encoders_are_found_by_path_or_name(
         settings.find_model("nowhere")
     with pytest.raises(InputError, match="nowhere"):
         settings.find_encoder("nowhere")
+    assert settings.model_folder("e") == tmp_path / "shipped" / "e"
+    assert settings.model_folder("nowhere") == Path("nowhere")
+    for file, find in (("reader.json", settings.find_model), ("config.json", settings.find_encoder)):
+        (tmp_path / "run" / "export").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "run" / "export" / file).touch()
+        with pytest.raises(InputError, match=f"did you mean {tmp_path / 'run' / 'export'}"):
+            find(str(tmp_path / "run"))
 
 
 def test_an_unset_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -22,7 +22,7 @@ from typing import IO, Any
 from urllib.parse import urlsplit
 
 from kgqa.cli.ask import is_prompted, open_prompter
-from kgqa.data.datasets.json_lines import read_table
+from kgqa.data.datasets.json_lines import is_asked, read_table, usual_row
 from kgqa.progress import bars
 from kgqa.settings import (
     cache_folder,
@@ -182,12 +182,14 @@ def _checked(output: Output, file: IO[bytes], questions: Sequence[Question], run
     return count
 
 
-def _parquet_rows(file: IO[bytes], wanted: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
-    """The rows of a Parquet file, with all columns, or those of `wanted` that exist."""
+def _parquet_rows(
+    file: IO[bytes], is_wanted: Callable[[str], bool] = lambda _name: True
+) -> Iterator[dict[str, Any]]:
+    """The rows of a Parquet file, with the columns that are wanted."""
     import pyarrow.parquet
 
     table = pyarrow.parquet.ParquetFile(file)
-    columns = [name for name in wanted if name in table.schema_arrow.names] if wanted else None
+    columns = list(filter(is_wanted, table.schema_arrow.names))
     for batch in table.iter_batches(1_000, columns=columns):
         yield from batch.to_pylist()
 
@@ -305,8 +307,6 @@ MAX_TOLD = 10
 """Maximum number of malformed rows that are reported individually."""
 _TABLES = (".csv", ".tsv", ".txt")
 _LINES = (".jsonl", ".ndjson", ".json", "")
-ASKED = ("id", "question", "passage", "choices")
-"""Columns that are used; others are ignored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -408,7 +408,7 @@ def _lines(name: str) -> Iterator[bytes]:
             if not _is_parquet(name):
                 yield from iter(lambda: file.readline(MAX_LINE_BYTES + 1), b"")
                 return
-            for row in _parquet_rows(file, ASKED):
+            for row in _parquet_rows(file, is_asked):
                 kept = {name: value for name, value in row.items() if value is not None}
                 yield json.dumps(kept, default=_as_text).encode()
     except (OSError, ValueError, TypeError, ImportError) as error:
@@ -446,7 +446,8 @@ def _question(line: bytes, where: str, number: int) -> Question | None:
         raise InputError(f"{where}: not JSON ({error.msg}); write one object per line, {remedy}") from error
     except (ValueError, RecursionError):  # a number with thousands of digits; deep nesting
         raise InputError(f"{where}: a number is too long, or nesting too deep; write it as text") from None
-    if not isinstance(row, dict) or not isinstance(row.get("question"), str):
+    row = usual_row(row) if isinstance(row, dict) else {}
+    if not isinstance(row.get("question"), str):
         raise InputError(f'{where}: no "question"; write {{"id": ..., "question": ...}}')
     passage, choices, name = row.get("passage"), row.get("choices") or (), row.get("id", number)
     if not isinstance(choices, (list, tuple)) or not all(isinstance(c, str) for c in choices):

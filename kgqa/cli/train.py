@@ -38,18 +38,20 @@ def train_on(
     InputError if the file, the graph, the reader or an override cannot be used, and KeyboardInterrupt if a signal ended
     the training.
     """
-    from kgqa.graph.load import graph_fingerprint
-    from kgqa.trainer.finetuning.adapt import MAX_MEASURED, own_recipe, split_rows, train_short
-
     if not data.is_file():
         raise InputError(
             f"{data}: no such file; give questions with answers as JSON lines, CSV, TSV or Parquet"
         )
     folder = find_model(model)
+    from kgqa.graph.load import graph_fingerprint
+
     graph_fingerprint(graph)  # raises if the graph does not exist, before the rows are read
+    from kgqa.trainer.finetuning.adapt import MAX_MEASURED, own_recipe, split_rows, train_short
+
     recipe = own_recipe(folder, data, graph, minutes, overrides)
     kept, held = split_rows(recipe)
     target, settings = out or Path("runs") / recipe.name, recipe.trainer
+    target.mkdir(parents=True, exist_ok=True)  # raises before anything is measured
     ends = f"{settings.max_steps} steps" if settings.max_steps else f"{settings.max_minutes:g} minutes"
     sources = Counter(example.source.value for example in (*kept, *held))
     answered = ", ".join(f"{source} {count}" for source, count in sources.most_common())
@@ -223,8 +225,10 @@ def train_recipe(
         target = folder / f"seed-{seed}" if seeds > 1 else folder
         result: TrainResult = train(own, target)
         if _done(result):
+            steps = f"{result.steps:,} steps, loss {result.loss:.3f}"
             summary = ", ".join(f"{figure} {value:.3f}" for figure, value in result.metrics.items())
-            print(f"the {name} is in {target / 'export'}{': ' * bool(summary)}{summary}")
+            made = f"the {name} is in {target / 'export'}: {steps}{'; held out: ' * bool(summary)}{summary}"
+            print(made, file=sys.stderr if as_json else sys.stdout)  # JSON alone is on standard output
         figures.append(result.metrics)
     if not _speaks():
         return
@@ -304,9 +308,10 @@ def pretrain_recipe(
     result = run_recipe(loaded, folder)
     if not _done(result):
         return
+    held_out = f", held-out loss {result.metrics['loss']:.3f}" if result.metrics else ""
     print(
         f"done: {result.steps:,} steps, {result.tokens:,} tokens, {result.minutes:.1f} minutes, "
-        f"loss {result.loss:.3f}; the encoder is in {folder / 'export'}"
+        f"loss {result.loss:.3f}{held_out}; the encoder is in {folder / 'export'}"
     )
 
 

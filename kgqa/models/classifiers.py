@@ -258,4 +258,5 @@ def read_task(folder: Path) -> dict[str, Any]:
         card: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         return {key: card[key] for key in ("kind", "labels", "max_tokens", "both_orders")}
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{path}: not a classifier ({error}); train one with a [task] table") from error
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{path}: not a classifier ({reason}); train one with a [task] table") from error

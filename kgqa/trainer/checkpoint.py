@@ -29,6 +29,15 @@ BUDGET = ("max_steps", "max_minutes", "max_tokens", "patience", "threads", "comp
 EVERY = ("log_every_steps", "save_every_minutes", "evaluate_every_steps")
 FREE = frozenset(f"trainer.{key}" for key in (*BUDGET, *EVERY)) | {"name", "task.epochs"}
 """Settings that may differ when a run is resumed."""
+CONTENT = {
+    "asked": "questions",
+    "examples": "examples",
+    "texts": "texts",
+    "graphs": "graphs",
+    "weights": "weights or tokenizers",
+    "corpus": "corpus",
+}
+"""Inputs of a run that are compared by a hash, and what it is of."""
 OWN = ("recipe.json", "log.jsonl", "latest*", "best*", "stable*", "export*")
 """Files that a run overwrites or removes in its folder."""
 MADE = ("latest.json", "*/outcomes.json")
@@ -79,10 +88,10 @@ def refuse_other(folder: Path, earlier: Mapping[str, Any], own: Mapping[str, Any
     """Raise InputError for the first input of the run in `folder` that differs from this one."""
     for key, value in own.items():
         if key in earlier and earlier[key] != value and key not in FREE:
-            raise InputError(
-                f"{folder}: was trained with {key}={reprlib.repr(earlier[key])}, the recipe has "
-                f"{reprlib.repr(value)}; {remedy}"
-            )
+            was, now = f"{key}={reprlib.repr(earlier[key])}", f"the recipe has {reprlib.repr(value)}"
+            if key in CONTENT:
+                was, now = f"other {CONTENT[key]}", "or these have changed since"
+            raise InputError(f"{folder}: was trained with {was}, {now}; {remedy}")
 
 
 def flat(values: Any, prefix: str = "") -> dict[str, Any]:

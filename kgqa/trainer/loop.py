@@ -27,7 +27,7 @@ from torch import Tensor, nn
 from kgqa.batch import TextBatch
 from kgqa.models.devices import trim_memory
 from kgqa.objectives.base import Batches, Objective
-from kgqa.progress import bars
+from kgqa.progress import PROGRESS_EVERY_S, bars
 from kgqa.settings import write_whole
 from kgqa.trainer.checkpoint import find_checkpoint, load_checkpoint, save_checkpoint, swap_folder
 from kgqa.trainer.recipe import TrainerSettings
@@ -165,9 +165,6 @@ def _wait(device: torch.device) -> None:
         torch.cuda.synchronize(device)
 
 
-PROGRESS_EVERY_S = 60.0
-"""Seconds between progress lines on stderr where there is no terminal for a progress bar."""
-
 Evaluate = Callable[[Objective], dict[str, float]]
 Figure = tuple[str, Tensor, float]
 """Name, value and weight of a logged metric: the sum of the values divided by that of the weights is logged.
@@ -297,6 +294,9 @@ class _Run:
         if found := find_checkpoint(self.folder):
             self.progress = Progress(**load_checkpoint(found, self.objective, self.optimizers))
             self._cut_log()
+            if self.main and (self.progress.finished or self.progress.share(self.settings) >= 1):
+                done = f"{self.folder}: trained already, {self.progress.step:,} steps"
+                print(f"{done}; give a larger budget, or another --out", file=sys.stderr, flush=True)
         self.folder.mkdir(parents=True, exist_ok=True)
         if not self.progress.finished and self.progress.share(self.settings) < 1:
             with self._signals(), self._display() as show, self._tensorboard() as board:
@@ -460,8 +460,7 @@ class _Run:
         if not self.main:
             raise SystemExit(2)
         raise InputError(
-            f"loss is not finite at step {self.progress.step}; lower trainer.learning_rate, and run again to resume "
-            "from the last checkpoint"
+            f"loss is not finite at step {self.progress.step}; lower trainer.learning_rate, and use another --out"
         )
 
     def _evaluate(self, board: Any) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice, zip_longest
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import torch
@@ -56,7 +56,7 @@ from kgqa.objectives.pretraining.mlm import MLM, MPLM, EnhancedMaskDecoder, MLMW
 from kgqa.objectives.pretraining.rtd import RTD, DisentangledEmbedding, ReplaceMLM, read_head
 from kgqa.plugins import named
 from kgqa.progress import track
-from kgqa.settings import cache_folder, data_path, write_whole
+from kgqa.settings import cache_folder, data_path, model_folder, write_whole
 from kgqa.trainer.checkpoint import claim, flat, refuse_other, weights_of
 from kgqa.trainer.data.held_out import held_out_loss
 from kgqa.trainer.data.mixture import DataSettings, MixedBatches, MixturePart, cache_key, cached_subgraphs
@@ -69,7 +69,7 @@ class TokenizerSettings(Settings):
     """A tokenizer to train on the corpus, or an existing one."""
 
     folder: RecipePath | None = None
-    """Use the tokenizer of this folder; None: train one."""
+    """Use the tokenizer of this folder or shipped model; None: train one."""
     kind: Literal["wordpiece", "bpe"] = "wordpiece"
     vocab_size: int = 8192
     lowercase: bool = True
@@ -78,15 +78,15 @@ class TokenizerSettings(Settings):
 class CorpusSettings(Settings):
     """The text, and how it is split into rows."""
 
-    folder: RecipePath = "."
-    """Folder of the text files; environment variables such as `$KGQA_DATA` are expanded."""
-    sources: dict[str, float] = Field(min_length=1)
+    folder: RecipePath = Field(".", validate_default=True)
+    """Folder of the text files, by default that of the recipe; variables such as `$KGQA_DATA` are expanded."""
+    sources: dict[str, Annotated[float, Field(gt=0, le=1)]] = Field(min_length=1)
     """File (without .txt.zst) -> share of its documents to use."""
-    facts: str | None = None
+    facts: RecipePath | None = None
     """A TSV of facts that are verbalized and mixed in."""
     facts_share: float = Field(default=1.0, ge=0, le=1)
     """Share of the facts to use."""
-    corpus: str | None = None
+    corpus: RecipePath | None = None
     """Folder of the shards; None: in the run's folder."""
     held_out: float = Field(default=0.005, ge=0, le=0.5)
     """Share of held-out documents; 0: no held-out loss."""
@@ -103,7 +103,7 @@ class CorpusSettings(Settings):
     """Knowledge objectives: number of passages, taken evenly from the sources."""
     max_nodes: int = Field(default=60, ge=8)
     """Knowledge objectives: number of concepts in a passage's subgraph."""
-    entities: str = ""
+    entities: RecipePath = ""
     """Entity denoising: folder of entity vectors written by `kgqa graph embed`; they are exported too."""
 
 
@@ -134,7 +134,7 @@ class ObjectiveSettings(Settings):
     for DistilBERT, else 1."""
     warm_steps: int = Field(default=0, ge=0)
     """RTD: number of steps at the start that train only the generator."""
-    teacher: str | None = None
+    teacher: RecipePath | None = None
     """Distillation: folder of a masked language model trained with kgqa."""
     prediction: bool = False
     """TinyBERT: also distil the predictions (task-specific stage)."""
@@ -161,9 +161,9 @@ class PretrainingRecipe(Settings):
     data: CorpusSettings
     objective: ObjectiveSettings = ObjectiveSettings()
     trainer: TrainerSettings = TrainerSettings()
-    start: str | None = None
-    """Hugging Face folder of an earlier run; its weights are the starting point, with a new warm-up. Its layers are
-    repeated in a deeper encoder (progressive stacking)."""
+    start: RecipePath | None = None
+    """Hugging Face folder of an earlier run, or shipped name; its weights are the starting point, with a new warm-up.
+    Its layers are repeated in a deeper encoder (progressive stacking)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +251,7 @@ def build_objective(
 def _pairs(parts: ObjectiveParts) -> Objective:
     objective = MLMWithPairs(parts.language_model(), parts.predict, **parts.masks, save=parts.save)
     if parts.recipe.start:
-        objective.start(data_path(parts.recipe.start))
+        objective.start(model_folder(parts.recipe.start))
     return objective
 
 
@@ -298,8 +298,8 @@ def _rtd(parts: ObjectiveParts) -> Objective:
             "objective.generator: to be shared, its word embeddings need the encoder's dimension"
         )
     _start(discriminator, recipe.start)
-    if recipe.start and (data_path(recipe.start) / "generator").is_dir():
-        _start(generator, str(data_path(recipe.start) / "generator"))
+    if recipe.start and (model_folder(recipe.start) / "generator").is_dir():
+        _start(generator, str(model_folder(recipe.start) / "generator"))
     started = discriminator.get_input_embeddings().weight.detach().clone()  # type: ignore[operator]
     objective = RTD(
         generator,
@@ -314,7 +314,7 @@ def _rtd(parts: ObjectiveParts) -> Objective:
         judges="hidden" if settings.name == "rtd_15" else "all",
         save=parts.save,
     )
-    head = read_head(data_path(recipe.start)) if recipe.start else None
+    head = read_head(model_folder(recipe.start)) if recipe.start else None
     if head:
         objective.head.load_state_dict(head)
     words = discriminator.get_input_embeddings()  # type: ignore[operator]
@@ -357,7 +357,7 @@ def _distillation(parts: ObjectiveParts) -> Objective:
             f"objective.teacher: {settings.name} needs the folder of a trained masked language model"
         )
     attention = None if settings.name == "distilbert" else "eager"
-    folder = data_path(settings.teacher)
+    folder = model_folder(settings.teacher)
     if not (folder / "config.json").is_file():
         raise InputError(f"{folder}: contains no model (config.json); pretrain the teacher first")
     choice = {"attn_implementation": attention} if attention else {}
@@ -421,7 +421,7 @@ def _start(model: nn.Module, start: str | None) -> None:
     """
     if start is None:
         return
-    folder = data_path(start)
+    folder = model_folder(start)
     if not any(folder.glob("model*.safetensors")):
         raise InputError(f"{folder}: contains no weights; start must be an export folder")
     weights, own = load_weights(folder, "model.safetensors"), model.state_dict()
@@ -603,9 +603,9 @@ def prepare_corpus(recipe: PretrainingRecipe, folder: Path) -> tuple[Corpus, Tok
     """The recipe's shards and their tokenizer, which are built once and stored together."""
     settings, data = recipe.tokenizer, recipe.data
     target = data_path(data.corpus) if data.corpus else folder / "corpus"
-    given = load_tokenizer(data_path(settings.folder)) if settings.folder else None
+    given = load_tokenizer(model_folder(settings.folder)) if settings.folder else None
     if given:
-        check_special_tokens(given, data_path(settings.folder or ""))
+        check_special_tokens(given, model_folder(settings.folder or ""))
     made_of = _made_of(data) | ({} if given else flat(settings.model_dump(mode="json"), "tokenizer."))
     if not (target / "manifest.json").exists():
         documents = chain.from_iterable(open_documents(data).values())
@@ -647,11 +647,24 @@ def run_recipe(recipe: PretrainingRecipe, folder: Path) -> TrainResult:
     from accelerate import PartialState
 
     check_measured(recipe.trainer, ("loss",))
+    row, longest = recipe.data.sequence_tokens, recipe.encoder.max_position_embeddings
+    if row > longest:
+        raise InputError(
+            f"data.sequence_tokens={row} exceeds encoder.max_position_embeddings={longest}; change either"
+        )
     with PartialState(cpu=not torch.cuda.is_available()).local_main_process_first():
         corpus, tokenizer = prepare_corpus(recipe, folder)
+    for earlier in filter(None, (recipe.start, recipe.objective.teacher)):
+        place = model_folder(earlier)
+        if (place / "tokenizer.json").is_file() and load_tokenizer(
+            place
+        ).get_vocab() != tokenizer.get_vocab():
+            raise InputError(
+                f"{place}: has another vocabulary; set tokenizer.folder={earlier}, and another --out or data.corpus"
+            )
     batches = open_batches(recipe, corpus)
     named = (recipe.start, recipe.objective.teacher, recipe.data.entities)
-    weights = weights_of(data_path(name) for name in named if name)
+    weights = weights_of(model_folder(name) for name in named if name)
     claim(folder, recipe, corpus=fingerprint(corpus.folder / "manifest.json"), weights=weights)
 
     def save(target: Path) -> None:

@@ -251,3 +251,14 @@ def test_forms_that_are_not_known_are_refused_before_anything_is_read(
     for name in ("q.parquet", "s3://there/q.parquet"):
         with pytest.raises(InputError, match=r"pip install 'kgqa\[cluster\]'"):
             predicting.read_questions(name)
+
+
+def test_questions_in_the_shapes_that_people_have(tmp_path: Path) -> None:
+    row = {"Question": "Who left?", "context": "So Ann left.", "options": ["Ann", "Bo"], "title": "x"}
+    (tmp_path / "q.jsonl").write_text(json.dumps(row) + "\n")
+    (tmp_path / "q.csv").write_text("Question,Context,A,B\nWho left?,So Ann left.,Ann,Bo\n")
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(arrow.Table.from_pylist([row]), tmp_path / "q.parquet")
+    for name in ("q.jsonl", "q.csv", "q.parquet"):
+        ((question,), faults) = read_questions(tmp_path / name)
+        assert (question.passage_text, question.choices, faults) == ("So Ann left.", ("Ann", "Bo"), [])

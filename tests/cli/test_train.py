@@ -64,6 +64,8 @@ def test_a_recipe_becomes_an_encoder(tmp_path: Path, capsys: pytest.CaptureFixtu
     pretrain_recipe(tmp_path / "toy.toml", ["trainer.max_steps=3"], tmp_path / "run")
     assert (tmp_path / "run" / "export" / "model.safetensors").exists()
     assert "done: 3 steps" in capsys.readouterr().out
+    pretrain_recipe(tmp_path / "toy.toml", ["trainer.max_steps=2"], tmp_path / "run")
+    assert "trained already, 3 steps; give a larger budget" in capsys.readouterr().err
 
 
 def test_one_of_several_processes_speaks(
@@ -125,8 +127,9 @@ def test_several_seeds_tell_mean_and_spread(
     ] == [True] * 3
     assert output[-1] == "3 seeds: accuracy 0.500 ± 0.250"
     train_recipe(tmp_path / "reader.toml", [], tmp_path / "run", seeds=3, as_json=True)
-    reported = json.loads(capsys.readouterr().out.splitlines()[-1])
-    assert reported == {"seeds": 3, "accuracy": [0.5, 0.25]}
+    written = capsys.readouterr()
+    assert json.loads(written.out) == {"seeds": 3, "accuracy": [0.5, 0.25]}
+    assert "export: 1 steps, loss 1.000; held out: accuracy 0.250" in written.err
 
 
 def test_each_kind_of_recipe_says_what_it_made(
@@ -234,3 +237,11 @@ def test_what_does_not_go_together_is_refused_in_a_line(table: Path, tmp_path: P
     ):
         with pytest.raises(InputError, match=re.escape(output)):
             train_recipe(**given)  # type: ignore[arg-type]
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_measured(
+    table: Path, model_folder: Path, tools_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kgqa.cli.train._right", lambda *_: pytest.fail("measured"))
+    with pytest.raises(FileExistsError):
+        train_recipe(data=table, graph=str(tools_file), model=str(model_folder), out=table)

@@ -132,7 +132,7 @@ def test_two_recipes_do_not_share_a_table(recipe: ComparisonRecipe, tmp_path: Pa
         made(recipe.model_copy(update={"input": recipe.input.model_copy(update={"max_nodes": 9})}))
     asked = tmp_path / "open.jsonl"
     asked.write_text(asked.read_text().replace("trowel", "spade"))
-    with pytest.raises(InputError, match="asked="):
+    with pytest.raises(InputError, match="trained with other questions"):
         made(recipe)
 
 

@@ -516,3 +516,24 @@ def test_text_that_names_nothing_is_refused(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     with pytest.raises(InputError, match="mentions its concepts"):
         grounded_batches(data(tools_file), [iter([["Nothing here."]] * 9)], tokenizer, "train", 0)
+
+
+def test_rows_longer_than_the_encoder_and_shares_above_one_are_refused(
+    recipe: PretrainingRecipe, tmp_path: Path
+) -> None:
+    longer = recipe.data.model_copy(update={"sequence_tokens": 65})
+    with pytest.raises(InputError, match="sequence_tokens=65 exceeds encoder.max_position_embeddings=64"):
+        run_recipe(recipe.model_copy(update={"data": longer}), tmp_path / "run")
+    values = recipe.data.model_dump() | {"sources": {"days": 2.0}}
+    with pytest.raises(ValueError, match="less than or equal to 1"):
+        PretrainingRecipe.model_validate({"data": values})
+
+
+def test_weights_of_another_vocabulary_are_refused(recipe: PretrainingRecipe, tmp_path: Path) -> None:
+    run_recipe(recipe, tmp_path / "run")
+    earlier = str(tmp_path / "run" / "export")
+    (tmp_path / "days.txt").write_text("\n\n".join(f"Nobody knows what {n} bees hum." for n in range(400)))
+    for changed in ({"start": earlier}, {"objective": {"name": "distilbert", "teacher": earlier}}):
+        other = PretrainingRecipe.model_validate(recipe.model_dump() | changed)
+        with pytest.raises(InputError, match=f"another vocabulary; set tokenizer.folder={earlier}"):
+            run_recipe(other, tmp_path / f"other-{next(iter(changed))}")

@@ -74,7 +74,8 @@ def _read_file(kind: TaskType, path: Path) -> Iterator[Labelled]:
 
 
 def as_labelled(kind: TaskType, row: dict[str, Any], place: str) -> Labelled:
-    """An example from a JSON object or a row of a table; the label may be missing."""
+    """An example from a JSON object or a row of a table, whose fields may be in capitals; the label may be missing."""
+    row = {str(name).strip().casefold(): value for name, value in row.items()}
     label = "" if row.get("label") is None else str(row["label"])
     if kind == "tagging":
         words, tags = row.get("tokens"), row.get("tags") or ()

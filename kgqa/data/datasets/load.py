@@ -13,10 +13,9 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from kgqa.data.datasets.json_lines import NOBODY_KNOWS, example_of, read_examples, read_table
+from kgqa.data.datasets.json_lines import NOBODY_KNOWS, example_of, read_examples, read_table, spans_at
 from kgqa.data.files import read_json_lines, read_lines, read_text
 from kgqa.plugins import imported
-from kgqa.renamed import current_row
 from kgqa.settings import data_folder
 from kgqa.types import Example, InputError, Passage, Question, Span
 
@@ -175,13 +174,10 @@ def squad(path: Path, skipped: frozenset[str] = frozenset()) -> Iterator[Example
 
 
 def _squad_question(qa: dict[str, Any], passage: Passage, path: Path) -> Example:
-    spans = []
-    for answer in () if qa.get("is_impossible") else qa["answers"]:
-        span = Span(answer["answer_start"], answer["answer_start"] + len(answer["text"]))
-        if passage.text[span.start : span.end].lower() != answer["text"].lower():
-            raise InputError(f"{path}: answer {answer['text']!r} of question {qa['id']} is not at its offset")
-        spans.append(span)
-    return Example(Question(qa["question"].strip(), (), passage, qa["id"]), spans=tuple(dict.fromkeys(spans)))
+    question = Question(qa["question"].strip(), (), passage, qa["id"])
+    answers = () if qa.get("is_impossible") else qa["answers"]
+    placed = [(answer["text"], answer["answer_start"]) for answer in answers]
+    return Example(question, spans=spans_at(question, placed, str(path)))
 
 
 def _squad1_train(data: Path) -> Iterator[Example]:
@@ -474,18 +470,12 @@ def table_examples(path: Path) -> Iterator[Example]:
         where, question = f"{path}:{row.number}", row.question
         if question is None:
             raise InputError(f"{where}: {row.error}")
-        fields: dict[str, Any] = {name: row.cells[name] for name in ("source", "kind") if row.cells.get(name)}
-        fields |= {
-            "question": question.text,
-            "passage": question.passage_text,
-            "choices": list(question.choices),
-        }
-        if label := current_row(row.cells).get("yes_no", "").strip().lower():
-            fields["yes_no"] = {"yes": True, "true": True, "no": False, "false": False}.get(label, label)
-        elif row.golds is None:
+        if (
+            row.golds is None
+            and not {"choice", "span", "yes_no"} & set(row.fields)
+            and row.fields.get("source") != "none"
+        ):
             raise InputError(
                 f"{where}: no answer; fill the column `answer`, with {NOBODY_KNOWS} where nobody can"
             )
-        else:
-            fields["answers"] = list(row.golds)
-        yield example_of(fields, where, question.id)
+        yield example_of(row.fields, where, question.id)

@@ -30,6 +30,7 @@ from kgqa.models.collation.rows import (
     nearest_windows,
     pack_candidates,
     padded,
+    windows_with,
     without_blanks,
 )
 from kgqa.models.collation.sentence_batch import special_tokens_of
@@ -44,6 +45,8 @@ YES_NO_CLASSES = {True: len(ANSWER_TYPES), False: len(ANSWER_TYPES) + 1}
 MAX_ROWS = 600
 """Maximum number of rows of one question: windows of the passage times choices, each with its own copy of the
 subgraph."""
+TRAINED_WINDOWS = 16
+"""Number of windows of a long passage that training reads: the nearest to the question, and as many with answers."""
 LABEL_TOKENS = 8
 """Maximum number of tokens of a node or relation label."""
 ROUND = 8
@@ -106,7 +109,7 @@ class Collator:
 
         With `with_gold`, the gold answers become targets; accepted concepts are compared with node labels as
         `kgqa.metrics.accepts` does. Without it, only the `config.windows` windows of a long passage that are
-        nearest to the question are read (`nearest_windows`, with `similarity`).
+        nearest to the question are read (`nearest_windows`, with `similarity`); with it, see `TRAINED_WINDOWS`.
         """
         parts = RowBuilder()
         for index, example in enumerate(examples):
@@ -151,20 +154,25 @@ class Collator:
         similarity: Similarity | None = None,
     ) -> None:
         """Add a row for each window of the passage, with its packed candidates; `place` is (question, choice)."""
-        most, passage = self.max_tokens // 4, texts.passage  # tokens of a packed candidate, and of the facts
-        candidate_ids = [self.pieces(candidate.text).ids[:most] for candidate in packed]
+        longest, passage = (
+            self.max_tokens // 4,
+            texts.passage,
+        )  # tokens of a packed candidate, and of the facts
+        candidate_ids = [self.pieces(candidate.text).ids[:longest] for candidate in packed]
         facts = (
-            self.pieces(nearest_facts_text(graph, self.config.context_facts)).ids[:most]
+            self.pieces(nearest_facts_text(graph, self.config.context_facts)).ids[:longest]
             if self.packed
             else []
         )
         facts = [*facts, self.separator] if facts else []
         places = mention_places(graph, texts.by_role())
         windows = self._windows(texts, len(facts))
-        if self.config.windows and not with_gold:
+        if most := TRAINED_WINDOWS if with_gold else self.config.windows:
             question = example.question
             asked, read = (question.text, texts.asked), (question.passage_text, passage)
-            windows = nearest_windows(windows, self.config.windows, asked, read, similarity)
+            near = nearest_windows(windows, most, asked, read, similarity)
+            gold = windows_with(example.spans, passage, windows)[:most] if with_gold else []
+            windows = sorted({*near, *gold})
         many = len(packed or example.question.choices or (None,))
         if not with_gold and len(windows) * many > MAX_ROWS:
             raise InputError(

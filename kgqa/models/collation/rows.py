@@ -312,6 +312,16 @@ STRETCH = 48
 """Length, in tokens, of the pieces of a passage that are embedded and compared with the question."""
 
 
+def windows_with(spans: Sequence[Span], passage: Pieces, windows: Sequence[Window]) -> list[Window]:
+    """The windows that contain one of the spans."""
+    places = passage.offsets
+    return [
+        (left, right)
+        for left, right in windows
+        if any(places[left][0] <= span.start and span.end <= places[right - 1][1] for span in spans)
+    ]
+
+
 def nearest_windows(
     windows: Sequence[Window],
     most: int,

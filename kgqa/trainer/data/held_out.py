@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import zlib
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
+from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,26 +31,35 @@ from kgqa.settings import ROOT
 from kgqa.trainer.loop import seed_everything
 from kgqa.types import Candidate, Example, InputError, Question, Source
 
-PARTS = 10_000
 READERS = frozenset(
     {"loss", "accuracy", "accuracy_choice", "accuracy_passage", "accuracy_knowledge", "accuracy_yes_no"}
 )
 """Metrics of a reader; which of them are available depends on the types of questions."""
 
 
-def is_question_held_out(question: Question, share: float) -> bool:
-    """Whether a question is held out, by a hash of its passage (so that no text is on both sides), else of its own
-    text."""
+def held_out_sides(examples: Sequence[Example], share: float) -> list[bool]:
+    """Whether each example is held out: `share` of them, or fewer, in the order of a hash of their passages (so that no
+    text is on both sides), else of their questions."""
+    texts = [_shared_text(example.question) for example in examples]
+    rows, most, held = Counter(texts), round(share * len(texts)), set[str]()
+    for text in sorted(rows, key=lambda text: blake2b(text.encode(), digest_size=8).digest()):
+        if rows[text] <= most:
+            held.add(text)
+            most -= rows[text]
+    return [text in held for text in texts]
+
+
+def _shared_text(question: Question) -> str:
     passage = question.passage
-    text = (passage and (passage.made_of or passage.text).strip()) or question.text
-    return zlib.crc32(text.encode()) % PARTS < share * PARTS
+    return (passage and (passage.made_of or passage.text).strip()) or question.text
 
 
 def split_held_out(examples: Iterable[Example], share: float) -> tuple[list[Example], list[Example]]:
     """The examples to train on, and those held out."""
+    found = list(examples)
     sides: tuple[list[Example], list[Example]] = ([], [])
-    for example in examples:
-        sides[is_question_held_out(example.question, share)].append(example)
+    for example, is_held in zip(found, held_out_sides(found, share), strict=True):
+        sides[is_held].append(example)
     return sides
 
 

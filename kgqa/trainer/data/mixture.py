@@ -35,7 +35,7 @@ from kgqa.qa import retrieve
 from kgqa.settings import replacing
 from kgqa.trainer.checkpoint import questions_hash
 from kgqa.trainer.data.generated import KoreanQuestions, aligned, cloze_questions, form_examples
-from kgqa.trainer.data.held_out import LeakageGuard, is_question_held_out
+from kgqa.trainer.data.held_out import LeakageGuard, held_out_sides
 from kgqa.trainer.recipe import RecipePath, Settings
 from kgqa.types import Example, InputError, KnowledgeGraph, Link, NodeRole, Relation, Subgraph
 
@@ -208,7 +208,7 @@ class DataSettings(Settings):
     """Sampling weight relative to the other data sets."""
     batch_questions: int = Field(16, ge=1)
     """Questions per batch."""
-    limit: int | None = None
+    limit: int | None = Field(None, ge=1)
     """Use the first N examples (or generate N); None: all (or 20,000 generated from a graph's facts)."""
     renamed: float = Field(0.0, ge=0, le=1)
     """Augmentation: copies with person names replaced, as a share of the set (in addition to the limit)."""
@@ -375,7 +375,8 @@ def load_examples(settings: DataSettings, graph: KnowledgeGraph | None) -> list[
         found = load_dataset(settings.name)
     examples = list(islice(found, settings.limit))
     if not examples:
-        raise InputError(f"{settings.name}: no examples found over the graph {settings.graph!r}")
+        over = f" over the graph {settings.graph!r}" if settings.name in MADE_UP else ""
+        raise InputError(f"{settings.name}: no examples found{over}")
     if settings.renamed:
         examples += renamed(examples, seed=settings.seed, share=settings.renamed)
     if settings.as_one_of:
@@ -426,8 +427,23 @@ def data_hashes(mixture: Sequence[DataSettings]) -> dict[str, str]:
 
 def split_off(part: MixturePart, share: float) -> tuple[MixturePart, MixturePart]:
     """Split a data set into a training and a held-out part."""
-    held = np.array([is_question_held_out(example.question, share) for example in part.examples], dtype=bool)
+    held = np.array(held_out_sides(part.examples, share), dtype=bool)
     return _rows(part, np.flatnonzero(~held).tolist()), _rows(part, np.flatnonzero(held).tolist())
+
+
+def check_sides(kept: Sequence[MixturePart], held: Sequence[MixturePart], share: float) -> None:
+    """Raise InputError if nothing is left to train on, or nothing is held out."""
+    wrong = next((f"all rows of {part.settings.name}" for part in kept if not part.examples), "")
+    if wrong or not any(part.examples for part in held):
+        raise InputError(
+            f"held_out={share:g}: {wrong or 'no rows'} would be held out, since all rows of a passage are on one side; "
+            "add passages, or leave it out"
+        )
+
+
+def first_rows(part: MixturePart, count: int | None) -> MixturePart:
+    """A part with its first `count` examples; None: all."""
+    return _rows(part, range(len(part.examples))[:count])
 
 
 def _rows(part: MixturePart, rows: Sequence[int]) -> MixturePart:

@@ -9,20 +9,24 @@ from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
+from shutil import copyfile
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from kgqa.data.datasets.load import load_dataset
 from kgqa.graph.linking.label_keys import is_value
 from kgqa.graph.relation_types import is_type_relation
 from kgqa.graph.suggested_questions import is_date_literal
+from kgqa.models.arithmetic_head import FILE as ARITHMETIC_HEAD
 from kgqa.models.collation.input_config import input_config_of
+from kgqa.models.fact_map import FILE as FACT_MAP
+from kgqa.models.load import ADAPTER
 from kgqa.models.pretrained import write_card
 from kgqa.models.reader import read_card
 from kgqa.settings import write_whole
 from kgqa.trainer.checkpoint import FILE
 from kgqa.trainer.data.held_out import split_held_out
+from kgqa.trainer.data.mixture import load_examples
 from kgqa.trainer.finetuning.reader import ReaderRecipe, train_reader
 from kgqa.trainer.loop import TrainResult
 from kgqa.trainer.recipe import checked_recipe
@@ -205,12 +209,19 @@ def short_recipe(
     }
 
 
+FITTED = ("decision", "answer_type", "forms", "amounts")
+"""Entries of a card that are fitted on the weights of a reader."""
+
+
 def train_short(model: Path, recipe: ReaderRecipe, out: Path) -> TrainResult:
-    """Fine-tune a reader. Its calibration (answer types, confidences) is kept, since a short training changes it
-    little.
+    """Fine-tune a reader. What was fitted on its weights is kept, since a short training changes these little: the
+    calibration, the adapter for logical forms, the arithmetic head and the fact map.
     """
     result, before = train_reader(recipe, out), read_card(model)
-    fitted: dict[str, Any] = {key: before[key] for key in ("decision", "answer_type") if key in before}
+    fitted: dict[str, Any] = {key: before[key] for key in FITTED if key in before}
+    for name in (ADAPTER, ARITHMETIC_HEAD, FACT_MAP):
+        if (model / name).is_file():
+            copyfile(model / name, out / "export" / name)
     write_card(out / "export", {**read_card(out / "export"), **fitted})
     return result
 
@@ -248,7 +259,7 @@ HELD_OUT = 0.2
 """Share of rows held out of training; all rows of a passage are on the same side."""
 MIN_ROWS = 10
 MAX_MEASURED = 200
-"""Maximum number of held-out rows in the evaluation before and after."""
+"""Maximum number of held-out rows in the evaluations before, during and after the training."""
 
 
 def own_recipe(
@@ -257,15 +268,15 @@ def own_recipe(
     """The recipe that fine-tunes a reader on the user's questions over a graph."""
     rows = [{"name": str(data), "graph": graph, "batch_questions": 8}]
     values = short_recipe(model, rows, data.name.split(".")[0], minutes, None)
-    values["held_out"] = HELD_OUT
+    values |= {"held_out": HELD_OUT, "evaluate_questions": MAX_MEASURED}
     values["trainer"] |= {"best_metric": "accuracy", "evaluate_every_steps": 50, "log_every_steps": 10}
     return checked_recipe(values, overrides, ReaderRecipe, str(data))
 
 
 def split_rows(recipe: ReaderRecipe) -> tuple[list[Example], list[Example]]:
     """The training rows of a recipe, and the held-out ones."""
-    examples = chain.from_iterable(load_dataset(settings.name) for settings in recipe.data)
-    kept, held = split_held_out(examples, recipe.held_out)
+    sides = [split_held_out(load_examples(settings, None), recipe.held_out) for settings in recipe.data]
+    kept, held = ([*chain.from_iterable(side)] for side in zip(*sides, strict=True))
     if len(kept) < MIN_ROWS or not held:
         raise InputError(
             f"{recipe.data[0].name}: {len(kept)} training rows and {len(held)} held-out rows are too few; "

@@ -62,7 +62,7 @@ class TaskSettings(Settings):
     """Freeze the encoder, and train only the head."""
     both_orders: bool = False
     """Pairs: encode them in both orders, and add the scores (GPT-1 for similarity)."""
-    teacher: str = ""
+    teacher: RecipePath = ""
     """Teacher for distillation: folder of a trained classifier with the same classes and tokenizer."""
     temperature: float | None = Field(None, gt=0)
     """Temperature of the teacher's soft targets; default 1."""

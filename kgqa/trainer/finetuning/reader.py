@@ -49,8 +49,10 @@ from kgqa.trainer.data.mixture import (
     Subgraphs,
     cache_key,
     cached_subgraphs,
+    check_sides,
     check_uses,
     data_hashes,
+    first_rows,
     in_order,
     load_examples,
     split_off,
@@ -93,6 +95,8 @@ class ReaderRecipe(Settings):
     (accuracy_choice, _passage, _knowledge, _yes_no)."""
     held_out: float = Field(0.0, ge=0, lt=0.5)
     """Share of each data set (the same passages for every seed) held out and used like `development`."""
+    evaluate_questions: int | None = Field(None, ge=1)
+    """Evaluate on the first N questions held out or for development, of each data set; None: all."""
     teacher: RecipePath = ""
     """Teacher for distillation: folder or shipped name of a trained reader."""
     temperature: float | None = Field(None, gt=0)
@@ -269,12 +273,13 @@ def synthetic_graph_questions(
 # `kgqa train`: from a recipe to a trained reader.
 
 
-def train_reader(recipe: ReaderRecipe, folder: Path, collated: Batches | None = None) -> TrainResult:
+def train_reader(recipe: ReaderRecipe, folder: Path | str, collated: Batches | None = None) -> TrainResult:
     """Train a reader by a recipe; checkpoints and the final reader are written to `folder`.
 
     The reader in `folder/export` loads with `kgqa.load` or `--model`. Batches `collated` elsewhere
     (`training/gpu.py`) are used instead of the recipe's data sets, which need not be there.
     """
+    folder = Path(folder)
     if not recipe.teacher and (recipe.temperature is not None or recipe.soft is not None):
         raise InputError("temperature and soft need a teacher; set teacher, or leave them out")
     if recipe.teacher and recipe.consistency:
@@ -303,6 +308,8 @@ def train_reader(recipe: ReaderRecipe, folder: Path, collated: Batches | None = 
     reader, tokenizer, source = build(recipe)
     mixture = [] if collated else located.data
     parts = [prepare(settings, recipe, cache_folder("subgraphs")) for settings in mixture]
+    if recipe.consistency and parts and not any(e.same for part in parts for e in part.examples):
+        raise InputError("consistency: no row has `same`, the name of its group of paraphrases; leave it out")
     longest = min(recipe.input.max_tokens, reader.layerwise.max_tokens)
     reading = recipe.input.model_copy(update={"max_tokens": longest})
     collator = Collator(tokenizer, reading, entities=entities)
@@ -330,6 +337,8 @@ def train_reader(recipe: ReaderRecipe, folder: Path, collated: Batches | None = 
         sides = [split_off(part, recipe.held_out) for part in parts]
         parts = [kept for kept, _ in sides]
         measured += [part for _, part in sides]
+        check_sides(parts, measured, recipe.held_out)
+    measured = [first_rows(part, recipe.evaluate_questions) for part in measured]
     seed, shares = recipe.trainer.seed, (recipe.paraphrase, recipe.graph_dropout)
     batches = collated or MixedBatches(parts, collator, seed, *shares, teacher=its_collator)
 

@@ -128,3 +128,65 @@ def test_the_schema_takes_what_is_read_and_refuses_what_is_not(tmp_path: Path) -
 def written(folder: Path, row: object) -> Path:
     (folder / "row.jsonl").write_text(json.dumps(row) + "\n")
     return folder / "row.jsonl"
+
+
+RANG = {"question": "Who rang?", "context": "On Monday Ann rang, then Bo."}
+PICKED = {"question": "What did he open?", "choices": ["umbrella", "oven"]}
+LABELLED = {"text": ["umbrella", "oven"], "label": ["1", "2"]}
+
+
+@pytest.mark.parametrize(
+    ("row", "source", "golds"),
+    [
+        ({**RANG, "Answer": "Ann"}, Source.PASSAGE, ("Ann",)),
+        ({**RANG, "answers": {"text": ["Ann"], "answer_start": [10]}}, Source.PASSAGE, ("Ann",)),
+        ({**RANG, "answers": [{"text": "Ann", "answer_start": 10}]}, Source.PASSAGE, ("Ann",)),
+        ({**RANG, "answers": {"text": [], "answer_start": []}}, Source.NONE, ()),
+        ({**RANG, "answer": "(none)"}, Source.NONE, ()),
+        ({**RANG, "answers": None, "answer": "Bo"}, Source.PASSAGE, ("Bo",)),
+        ({"question": "When?", "answer": 1998}, Source.KNOWLEDGE, ("1998",)),
+        ({**PICKED, "choices": LABELLED, "answerKey": "2"}, Source.CHOICE, ("oven",)),
+        ({"question": "Which?", "A": "umbrella", "B": "oven", "answer": "B"}, Source.CHOICE, ("oven",)),
+        (
+            {"question": "Which?", "option_a": "one", "option_b": "two", "answer": "a"},
+            Source.CHOICE,
+            ("one",),
+        ),
+        ({**PICKED, "answer": 1}, Source.CHOICE, ("oven",)),
+        ({**PICKED, "choice": "1"}, Source.CHOICE, ("oven",)),
+        ({"question": "Is it?", "yes_no": 1}, Source.KNOWLEDGE, ("yes",)),
+        ({"question": "Is it?", "yes_no": "N"}, Source.KNOWLEDGE, ("no",)),
+        ({"question": "Is it?", "passage": "There is no tea.", "answer": "no"}, Source.PASSAGE, ("no",)),
+        ({"question": "Is it?", "passage": "It is.", "answer": True}, Source.PASSAGE, ("yes",)),
+        (
+            {"question": "What did he say?", "passage": "He said no.", "answer": "no", "source": "passage"},
+            "passage",
+            ("no",),
+        ),
+    ],
+)
+def test_rows_in_the_shapes_that_people_have(
+    tmp_path: Path, row: dict[str, object], source: Source, golds: tuple[str, ...]
+) -> None:
+    (example,) = read_examples(written(tmp_path, row))
+    assert (example.source, example.golds) == (source, golds)
+    is_question_of_yes_or_no = golds in (("yes",), ("no",)) and "source" not in row
+    assert (example.yes_no_label is not None) is is_question_of_yes_or_no
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (
+            {"question": "Who?", "passages": "Ann rang.", "answer": "Ann"},
+            "unknown field 'passages'; did you mean 'passage'",
+        ),
+        ({**RANG, "answers": {"text": ["Ann"], "answer_start": [0]}}, "not at its offset"),
+        ({**RANG, "answers": {"text": ["Ann"]}}, "answers are not"),
+        ({"question": "Who?", "passage": "a " * 150_000, "answer": "a"}, "at most 200,000"),
+    ],
+)
+def test_rows_that_would_be_misread_are_refused(tmp_path: Path, row: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message) as refused:
+        list(read_examples(written(tmp_path, row)))
+    assert str(refused.value).startswith(f"{tmp_path / 'row.jsonl'}:1: ")

@@ -11,6 +11,7 @@ def test_one_form_of_file_after_another(tmp_path: Path) -> None:
         "a.jsonl": '{"text": "good", "label": 1}\n',
         "a.csv": "text,label\ngood,1\n",
         "a.tsv": "label\ttext\n1\tgood\n",
+        "b.csv": "Text, LABEL\ngood,1\n",
     }
     for name, text in files.items():
         (tmp_path / name).write_text(text)

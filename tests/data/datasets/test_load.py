@@ -195,3 +195,22 @@ def test_rows_of_kobest(tmp_path: Path) -> None:
     assert boolq.yes_no_label is True and boolq.question.passage_text == '비글은 "활동적인" 개다.'
     assert copa.question.text == ASKED["결과"] and copa.question.choices[copa.choice or 0] == "땅이 젖었다."
     assert hellaswag.question.text == NEXT and hellaswag.choice == 3
+
+
+def test_tables_in_the_shapes_that_people_have(tmp_path: Path) -> None:
+    (tmp_path / "letters.csv").write_text("Question,A,B,C,Answer\nWhich?,umbrella,oven,,B\n")
+    (tmp_path / "lists.csv").write_text("question,choices,choice\nWhich?,\"['umbrella', 'oven']\",1\n")
+    (tmp_path / "labels.csv").write_text("question;Yes_No\nIs it?;1\n")
+    for name, golds in (("letters", ("oven",)), ("lists", ("oven",)), ("labels", ("yes",))):
+        (example,) = load_dataset(str(tmp_path / f"{name}.csv"))
+        assert example.golds == golds and example.question.choices in ((), ("umbrella", "oven"))
+
+
+def test_parquet_as_datasets_of_hugging_face_export_it(tmp_path: Path) -> None:
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    squad = {"question": "Who?", "context": "So Ann left.", "answers": {"text": ["Ann"], "answer_start": [3]}}
+    picked = {"question": "Which?", "choices": ["umbrella", "oven"], "answer": 1}
+    for name, row, golds in (("squad", squad, ("Ann",)), ("picked", picked, ("oven",))):
+        parquet.write_table(arrow.Table.from_pylist([row]), tmp_path / f"{name}.parquet")
+        (example,) = load_dataset(str(tmp_path / f"{name}.parquet"))
+        assert example.golds == golds and example.source in ("passage", "choice")

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from kgqa.metrics import surface_key
-from kgqa.models.collation.collate import Collator
+from kgqa.models.collation.collate import TRAINED_WINDOWS, Collator
 from kgqa.models.collation.input_config import InputConfig
 from kgqa.models.collation.rows import (
     LONGEST,
@@ -91,6 +91,16 @@ def test_what_is_near_in_meaning_alone_is_read(tokenizer) -> None:  # type: igno
     assert near == sorted(near) and any(left - 48 <= place < right + 48 for left, right in near)
     assert all(end <= left for (_, end), (left, _) in itertools.pairwise(near))  # no two tell the same
     assert nearest_windows(windows[:3], 3, asked, text, similarity) == windows[:3]
+
+
+def test_to_learn_from_a_very_long_passage_the_answer_and_what_is_near_are_read(tokenizer, digging) -> None:  # type: ignore[no-untyped-def]
+    long = Question("where is honey", passage=Passage(FILLER * 20 + "bees want honey . " + FILLER * 20))
+    at = long.passage_text.index("bees")
+    for spans in ((Span(at, at + 4),), (Span(4, 9),)):
+        collated = Collator(tokenizer, READING)([Example(long, spans=spans)], [[digging]], with_gold=True)
+        gold = collated.batch.gold
+        assert gold is not None and gold.start.max() > 0 and len(collated.rows) <= 2 * TRAINED_WINDOWS
+        assert any(row.offsets.count((at + 10, at + 15)) for row in collated.rows)
 
 
 def test_to_learn_from_a_passage_all_of_it_is_read(tokenizer, digging) -> None:  # type: ignore[no-untyped-def]

@@ -14,7 +14,7 @@ from kgqa.models.collation.collate import Collator
 from kgqa.models.reader import Reader
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.settings import DATA_SETS, GRAPH_SUITE
-from kgqa.trainer.data.held_out import LeakageGuard, is_question_held_out, measure
+from kgqa.trainer.data.held_out import LeakageGuard, held_out_sides, measure, split_held_out
 from kgqa.trainer.data.mixture import DataSettings, check_uses
 from kgqa.types import Example, InputError, Passage, Question, Subgraph
 
@@ -23,23 +23,34 @@ def test_no_passage_is_on_both_sides() -> None:
     stories = [
         Passage(f"{name} dug the garden on day {day}.") for day in range(200) for name in ("Ann", "She")
     ]
-    asked = [Question(f"what {i}?", passage=story) for i in range(3) for story in stories]
-    kept, held = (
-        {q.passage_text for q in asked if is_question_held_out(q, 0.2) is side} for side in (False, True)
-    )
-    assert not kept & held and 40 < len(held) < 120
-    for copy in renamed([Example(q, concepts=("spade",)) for q in asked], seed=0, share=1.0):
-        before = copy.question.passage
-        assert before and before.text != before.made_of
-        assert is_question_held_out(copy.question, 0.2) is (before.made_of in held)
+    asked = [
+        Example(Question(f"what {i}?", passage=story), concepts=("spade",))
+        for i in range(3)
+        for story in stories
+    ]
+    sides = split_held_out(asked, 0.2)
+    kept, held = ({example.question.passage_text for example in side} for side in sides)
+    assert not kept & held and len(held) == 80
+    every = [*asked, *renamed(asked, seed=0, share=1.0)]
+    of_copies = [e.question.passage for e in split_held_out(every, 0.2)[1] if e not in asked]
+    assert of_copies and not {passage.made_of for passage in of_copies if passage} & {
+        example.question.passage_text for example in split_held_out(every, 0.2)[0]
+    }
 
 
-def test_the_same_questions_are_held_out_whatever_stands_beside_them() -> None:
-    texts = [f"what is {i}" for i in range(2000)]
-    held = {t for t in texts if is_question_held_out(Question(t), 0.1)}
-    assert held == {t for t in texts if is_question_held_out(Question(t, ("a", "b")), 0.1)}
-    assert 140 < len(held) < 260 and held < {t for t in texts if is_question_held_out(Question(t), 0.3)}
-    assert not any(is_question_held_out(Question(t), 0.0) for t in texts)
+def test_the_share_is_met_in_few_rows_too_and_whatever_else_is_asked() -> None:
+    rows = [Example(Question(f"what is {i}")) for i in range(2000)]
+    for count in (10, 20, 40, 2000):
+        assert sum(held_out_sides(rows[:count], 0.2)) == count / 5
+    held = {e.question.text for e in split_held_out(rows, 0.1)[1]}
+    assert held == {e.question.text for e in split_held_out(rows[::-1], 0.1)[1]}
+    assert held < {e.question.text for e in split_held_out(rows, 0.3)[1]}
+    assert not any(held_out_sides(rows, 0.0))
+    one_long = [
+        Example(Question(f"what is {i}", passage=Passage("Ann dug." if i < 90 else f"{i}")))
+        for i in range(100)
+    ]
+    assert not any(held_out_sides(one_long, 0.2)[:90]) and all(held_out_sides(one_long, 0.2)[90:])
 
 
 def test_loss_and_accuracy_over_all_kinds_of_questions(encoder, tokenizer, digging) -> None:

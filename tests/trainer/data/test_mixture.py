@@ -16,6 +16,8 @@ from kgqa.trainer.data.mixture import (
     MixturePart,
     cache_key,
     cached_subgraphs,
+    check_sides,
+    first_rows,
     load_examples,
     sentences,
 )
@@ -161,3 +163,23 @@ def test_the_key_follows_the_sentence_of_a_relation(edit_copy) -> None:  # type:
     assert cache_key([], "g") == before
     edit_copy(mixture.verbalize, "fact_sentences.toml", sentence, sentence.replace("kind", "sort"))
     assert cache_key([], "g") != before
+
+
+def test_a_set_of_which_all_rows_are_held_out_is_refused() -> None:
+    kept = part("what", 3, 1, 4)
+    none = MixturePart(kept.settings, [], [])
+    check_sides([kept], [none, kept], 0.2)
+    for sides, words in ((([kept, none], [kept]), "all rows of what"), (([kept], [none]), "no rows")):
+        with pytest.raises(InputError, match=words):
+            check_sides(*sides, 0.2)
+
+
+def test_the_first_rows_of_a_part_may_be_taken_alone() -> None:
+    whole = part("what", 5, 1, 4)
+    assert first_rows(whole, 2).examples == whole.examples[:2] and len(first_rows(whole, 2).subgraphs) == 2
+    assert first_rows(whole, None).examples == first_rows(whole, 9).examples == whole.examples
+
+
+def test_the_first_rows_are_one_or_more() -> None:
+    with pytest.raises(ValueError, match="greater than or equal to 1"):
+        DataSettings(name="own.jsonl", limit=-3)

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
 from kgqa.graph.load import open_graph
+from kgqa.models.pretrained import write_card
+from kgqa.models.reader import read_card
 from kgqa.settings import GRAPH_SUITE
-from kgqa.trainer.finetuning.adapt import HELD_OUT, graph_questions, own_recipe, split_rows
+from kgqa.trainer.data.mixture import MixturePart, load_examples, split_off
+from kgqa.trainer.finetuning import adapt
+from kgqa.trainer.finetuning.adapt import (
+    HELD_OUT,
+    MAX_MEASURED,
+    graph_questions,
+    own_recipe,
+    split_rows,
+    train_short,
+)
 from kgqa.types import InputError
 
 
@@ -64,6 +76,29 @@ def test_what_is_not_said_has_a_default_and_may_be_changed(model_folder: Path, t
 
 def test_too_few_rows_are_refused_with_the_remedy(model_folder: Path, tmp_path: Path) -> None:
     kept, held = split_rows(own_recipe(model_folder, rows(tmp_path / "mine.jsonl", 60), "everyday", 1.0))
-    assert len(kept) + len(held) == 60 and held
+    assert (len(kept), len(held)) == (48, 12)
+    limited = own_recipe(model_folder, tmp_path / "mine.jsonl", "everyday", 1.0, ["data.0.limit=30"])
+    (part,) = (MixturePart(data, load_examples(data, None), [[]] * 30) for data in limited.data)
+    assert [side.examples for side in split_off(part, limited.held_out)] == list(split_rows(limited))
+    assert limited.evaluate_questions == MAX_MEASURED
     with pytest.raises(InputError, match="too few; give 20 or more"):
         split_rows(own_recipe(model_folder, rows(tmp_path / "few.jsonl", 3), "everyday", 1.0))
+
+
+def test_what_was_fitted_on_a_reader_stays_with_it(
+    model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copytree(model_folder, tmp_path / "trained")
+    files = {"forms.safetensors", "amounts.safetensors", "fact_map.safetensors"}
+    for name in files:
+        (model_folder / name).write_bytes(name.encode())
+    fitted = {"forms": {"prior": 2.0}, "amounts": {"layer": 1}, "decision": {"graph_free_weight": 0.1}}
+    write_card(model_folder, {**read_card(model_folder), **fitted})
+    monkeypatch.setattr(
+        adapt, "train_reader", lambda _recipe, out: copytree(tmp_path / "trained", out / "export")
+    )
+    recipe = own_recipe(model_folder, rows(tmp_path / "mine.jsonl", 40), "everyday", 1.0)
+    train_short(model_folder, recipe, tmp_path / "run")
+    card = read_card(tmp_path / "run" / "export")
+    assert {key: card[key] for key in fitted} == fitted and files <= set(card["checksums"])
+    assert all((tmp_path / "run" / "export" / name).read_bytes() == name.encode() for name in files)

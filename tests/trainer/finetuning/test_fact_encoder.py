@@ -80,8 +80,8 @@ def test_it_is_trained_and_can_be_named(here: Path) -> None:
 def test_the_best_by_what_is_held_out_is_exported(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         held_out,
-        "is_question_held_out",
-        lambda question, share: share > 0 and "bee" in question.passage_text,
+        "held_out_sides",
+        lambda examples, share: [share > 0 and "bee" in e.question.passage_text for e in examples],
     )
     recipe_ = recipe(here).model_copy(update={"held_out": 0.4})
     trainer = recipe_.trainer.model_copy(update={"evaluate_every_steps": 1, "patience": 2})

@@ -85,7 +85,7 @@ def test_a_reader_is_trained_from_an_encoder_folder(
     longer = {"trainer": recipe.trainer.model_copy(update={"max_steps": 5})}
     assert train_reader(recipe.model_copy(update=longer), tmp_path / "run").steps == 5
     questions.write_text(questions.read_text().replace("dig", "hoe"))
-    with pytest.raises(InputError, match="asked="):
+    with pytest.raises(InputError, match="trained with other questions"):
         train_reader(recipe, tmp_path / "run")
 
 
@@ -123,6 +123,12 @@ def test_held_out_questions_pick_the_best_reader(
         with pytest.raises(InputError, match=f"best_metric='{name}' is not measured"):
             train_reader(wrong, tmp_path / "wrong")
         assert not (tmp_path / "wrong" / "log.jsonl").exists()
+    alone = recipe.model_copy(update={"consistency": 1.0})
+    with pytest.raises(InputError, match="no row has `same`"):
+        train_reader(alone, tmp_path / "alone")
+    few = recipe.model_copy(update={"held_out": 1e-9})
+    with pytest.raises(InputError, match="no rows would be held out"):
+        train_reader(few, str(tmp_path / "few"))
     result = train_reader(recipe, tmp_path / "run")
     assert result.steps < 40 and result.best == 1.0
     assert (tmp_path / "run" / "export" / "reader.json").exists()
