@@ -308,8 +308,6 @@ def train_reader(recipe: ReaderRecipe, folder: Path | str, collated: Batches | N
     reader, tokenizer, source = build(recipe)
     mixture = [] if collated else located.data
     parts = [prepare(settings, recipe, cache_folder("subgraphs")) for settings in mixture]
-    if recipe.consistency and parts and not any(e.same for part in parts for e in part.examples):
-        raise InputError("consistency: no row has `same`, the name of its group of paraphrases; leave it out")
     longest = min(recipe.input.max_tokens, reader.layerwise.max_tokens)
     reading = recipe.input.model_copy(update={"max_tokens": longest})
     collator = Collator(tokenizer, reading, entities=entities)

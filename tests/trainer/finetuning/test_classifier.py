@@ -139,7 +139,7 @@ def test_other_labels_are_not_answered_by_an_earlier_run(tokenizer, tokenizer_fo
     train_task(recipe("sentence", encoder, tmp_path, epochs=2), tmp_path / "run")
     path = tmp_path / "sentence.jsonl"
     path.write_text(path.read_text().replace('"no"', '"never"'))
-    with pytest.raises(InputError, match="examples="):
+    with pytest.raises(InputError, match="trained with other examples"):
         train_task(reported, tmp_path / "run")
 
 

@@ -123,9 +123,6 @@ def test_held_out_questions_pick_the_best_reader(
         with pytest.raises(InputError, match=f"best_metric='{name}' is not measured"):
             train_reader(wrong, tmp_path / "wrong")
         assert not (tmp_path / "wrong" / "log.jsonl").exists()
-    alone = recipe.model_copy(update={"consistency": 1.0})
-    with pytest.raises(InputError, match="no row has `same`"):
-        train_reader(alone, tmp_path / "alone")
     few = recipe.model_copy(update={"held_out": 1e-9})
     with pytest.raises(InputError, match="no rows would be held out"):
         train_reader(few, str(tmp_path / "few"))
