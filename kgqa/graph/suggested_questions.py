@@ -77,7 +77,7 @@ def suggested_questions(
             relation, ids = graph.relations[row], np.array(found, dtype=np.int32)
             about, answer = graph.labels(ids)
             name = graph.names(ids)[1]
-            if is_truth(name):  # its label may be a verb, an adjective or a noun
+            if is_boolean(name):  # its label may be a verb, an adjective or a noun
                 used.remove(row)
                 continue
             if wording is None and is_number(name):
@@ -103,7 +103,7 @@ def is_number(name: str) -> bool:
     return is_value(name) and split_literal(name)[2].rpartition("#")[2] in _NUMBERS
 
 
-def is_truth(name: str) -> bool:
+def is_boolean(name: str) -> bool:
     """Whether a name is a Boolean literal."""
     return is_value(name) and split_literal(name)[2].endswith("#boolean")
 

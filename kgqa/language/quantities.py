@@ -263,12 +263,10 @@ def _clock(text: str, numbers: Sequence[_Number], n: int, before: Sequence[Amoun
         )
         beside = [a for a in before if a.quantity.kind == CLOCK and _TO.fullmatch(text[a.end : number.start])]
         to = _TO.match(after) if _is_from(text, number) else None
-        of_unit = (
-            to is not None
-            and any(  # "from 12 to 15 euros"
-                other.start == number.end + to.end() and _unit_after(text, other.end)[0]
-                for other in numbers[n + 1 : n + 2]
-            )
+        # "from 12 to 15 euros"
+        of_unit = any(
+            to is not None and other.start == number.end + to.end() and _unit_after(text, other.end)[0]
+            for other in numbers[n + 1 : n + 2]
         )
         if alone and (surely or beside or (to and not of_unit)):
             is_bare = surely and not beside

@@ -154,10 +154,8 @@ class Collator:
         similarity: Similarity | None = None,
     ) -> None:
         """Add a row for each window of the passage, with its packed candidates; `place` is (question, choice)."""
-        longest, passage = (
-            self.max_tokens // 4,
-            texts.passage,
-        )  # tokens of a packed candidate, and of the facts
+        longest = self.max_tokens // 4  # tokens of a packed candidate, and of the facts
+        passage = texts.passage
         candidate_ids = [self.pieces(candidate.text).ids[:longest] for candidate in packed]
         facts = (
             self.pieces(nearest_facts_text(graph, self.config.context_facts)).ids[:longest]

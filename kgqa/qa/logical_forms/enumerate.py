@@ -285,7 +285,7 @@ class Enumerator(SetForms):
             if (
                 step.forward
                 and len(ends) == 1
-                and all(map(self.facts.is_truth, ends))
+                and all(map(self.facts.is_boolean, ends))
                 and self._is_mentioned(step)
             ):
                 yield Exists(Filter("=", (step,), (YES,), base))
@@ -297,7 +297,7 @@ class Enumerator(SetForms):
             known = [self.facts.graph.relations[step.relation] for step in path]
             relation_question = " ".join(f"{r.label} {r.words} {r.inverse}" for r in known)
             form = Join(path, Entities((thing,)))
-            has_truth_value = any(map(self.facts.is_truth, self._members(form)))
+            has_truth_value = any(map(self.facts.is_boolean, self._members(form)))
             if has_truth_value or not has_more_content(self.asked, [thing], relation_question):
                 yield Exists(form)
 
@@ -467,7 +467,7 @@ class Enumerator(SetForms):
                 step.forward
                 and step not in met
                 and not self.facts.is_type(step.relation)
-                and self.facts.is_truth(int(edges.tail[0]))
+                and self.facts.is_boolean(int(edges.tail[0]))
             ):
                 yield from (Filter("=", (step,), (value,), base) for value in (YES, NO))
 

@@ -262,7 +262,7 @@ class GraphFacts:
             self._values[key] = found
         return self._values[key]
 
-    def is_truth(self, entity: int) -> bool:
+    def is_boolean(self, entity: int) -> bool:
         """Whether an entity is a Boolean value."""
         return self.label(entity).casefold() in _TRUTHS
 
@@ -366,7 +366,7 @@ class GraphFacts:
 
     def is_value(self, entity: int) -> bool:
         """Whether an entity is a number, date or Boolean; sharing one does not connect two entities."""
-        return is_value(self.name(entity)) or self.is_truth(entity) or self.value(entity) is not None
+        return is_value(self.name(entity)) or self.is_boolean(entity) or self.value(entity) is not None
 
     def by_label(self, entities: Collection[int], most: int | None = None) -> list[int]:
         """Entities sorted by label, the first `most` or all."""

@@ -130,7 +130,7 @@ class SetForms(SetFacts):
                 some = list(islice(self._members(texts), FEW)) if step.forward else []
                 some = some if most or step.relation in named else []
                 if some and not any(
-                    self.facts.classes(end) or self.facts.value(end) or self.facts.is_truth(end)
+                    self.facts.classes(end) or self.facts.value(end) or self.facts.is_boolean(end)
                     for end in some
                 ):
                     yield texts
@@ -289,7 +289,9 @@ class SetForms(SetFacts):
                         continue
                     if self._are_other_records(first, second):
                         continue
-                    if self._meet(first, second) and not any(map(self.facts.is_truth, self._members(first))):
+                    if self._meet(first, second) and not any(
+                        map(self.facts.is_boolean, self._members(first))
+                    ):
                         both = And(first, second)
                         kind = next(
                             (f.left for f in narrowed if isinstance(f, And) and f.right == first), None

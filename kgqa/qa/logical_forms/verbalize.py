@@ -173,7 +173,7 @@ class Verbalizer:
             ends = list(members(self.facts, values))
         except TooManyFacts:
             ends = []
-        thing_of = "" if ends and all(map(self.facts.is_truth, ends)) else " anything"
+        thing_of = "" if ends and all(map(self.facts.is_boolean, ends)) else " anything"
         if word.is_adjective and not thing_of:
             return f"whether {thing} is {word.noun}"
         if word.noun:
