@@ -17,7 +17,8 @@ from kgqa.verbalize.korean import korean_question
 from kgqa.verbalize.questions import QuestionWording, relation_question
 
 COUNT = 3
-_NEGATIVE = re.compile(r"\b(?:no|not|cannot)\b")
+_ENDLESS = re.compile(r"\b(?:no|not|cannot|than)\b")
+"""Relations with far more tails than are stated: what a thing is not, what it is heavier than."""
 PERIODS = frozenset({"year", "month", "week", "day", "percent", "%"})
 """Words at the end of a relation's label that look like units but are part of it: a birth year."""
 
@@ -48,7 +49,7 @@ def follow_ups(answer: Answer, wording: QuestionWording, count: int = COUNT) -> 
             continue
         if of_many[number] or head in adjectives:
             continue
-        if _NEGATIVE.search(relation.words or relation.label):  # what a thing is not is endless
+        if _ENDLESS.search(relation.words or relation.label):
             continue
         asked = wording(relation, graph.labels[head], is_date_literal(name), bool(people(label)))
         if asked not in ("", answer.question.text, *found.values()):

@@ -19,10 +19,11 @@ def test_each_asks_for_another_fact_that_is_there(digging: Subgraph) -> None:
     assert follow_ups(alone, relation_question) == []
 
 
-def test_what_many_things_are_is_not_asked_about() -> None:
+def test_what_holds_of_many_things_is_not_asked_about() -> None:
     relations = (Relation("http://example.org/HasProperty", "has property", types=frozenset({"quality"})),)
     relations += (Relation("http://example.org/causes", "causes"),)
-    edges = np.array([[0, 0, 1], [1, 1, 2], [0, 1, 2]], dtype=np.int32)
+    relations += (Relation("http://example.org/HeavierThan", "is heavier than"),)
+    edges = np.array([[0, 0, 1], [1, 1, 2], [0, 2, 2], [0, 1, 2]], dtype=np.int32)
     graph = Subgraph(("water", "wet", "rust"), ("water", "wet", "rust"), edges=edges, relations=relations)
     found = (Candidate("wet", Source.KNOWLEDGE, 0.9, concept="wet"),)
     found += (Candidate("water", Source.KNOWLEDGE, 0.1, concept="water"),)
