@@ -205,7 +205,6 @@ def _answering(name: str, rows: Iterable[Any], questions: Sequence[Question]) ->
 
 
 def _answers(line: Any, question: Question) -> bool:
-    """Whether a row, or a line of JSON, is an answer to a question."""
     if isinstance(line, bytes):
         try:
             line = json.loads(line) if line.endswith(b"\n") else None
@@ -351,7 +350,6 @@ def read_questions(source: Path | str, strict: bool = True) -> tuple[list[Questi
 
 
 def _suffix(name: str) -> str:
-    """The suffix of a file or URL, in lower case."""
     return Path(urlsplit(name).path if "://" in name else name).suffix.lower()
 
 
@@ -418,7 +416,6 @@ def _lines(name: str) -> Iterator[bytes]:
 
 
 def _as_text(value: object) -> str:
-    """A value that JSON lacks (a date, a decimal, bytes) as text."""
     return value.decode() if isinstance(value, bytes) else str(value)
 
 
@@ -432,7 +429,6 @@ def _opened(name: str) -> Any:
 
 
 def _question(line: bytes, where: str, number: int) -> Question | None:
-    """The question of a line; None for a blank line."""
     try:
         text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
         if not text:

@@ -34,15 +34,15 @@ def candidates(graph: KnowledgeGraph, text: str) -> Ints:
     return np.array(list(dict.fromkeys(ids)), dtype=np.int32)
 
 
-def near_labels(graph: KnowledgeGraph, text: str, most: int = 3) -> list[str]:
-    """Labels that may have been meant by a text: of similar spelling, or with one of its words."""
+def near_labels(graph: KnowledgeGraph, text: str) -> list[str]:
+    """Three labels that may have been meant by a text: of similar spelling, or with one of its words."""
     from kgqa.graph.linking.fuzzy import NearLabels
 
     found = [entity for entity, _ in NearLabels(graph)([text.lower()])[0]]
     each = [word for word, _, _ in words(text)]
     for some in (*graph.find(each), *graph.find_parts(each)):
         found += some.tolist()
-    return list(dict.fromkeys(graph.labels(np.array(found[: 10 * most], dtype=np.int32))))[:most]
+    return list(dict.fromkeys(graph.labels(np.array(found[:30], dtype=np.int32))))[:3]
 
 
 def concepts_named(graph: KnowledgeGraph, text: str) -> Ints:

@@ -103,7 +103,7 @@ def _path_of(source: str | Path) -> Path:
     return path
 
 
-def graph_fingerprint(source: str | Path, language: str = "en") -> str:
+def graph_fingerprint(source: str | Path) -> str:
     """Fingerprint of a graph's content; for an endpoint, whose content cannot be checked, its URL.
 
     Raises `InputError` if the graph does not exist.
@@ -112,7 +112,7 @@ def graph_fingerprint(source: str | Path, language: str = "en") -> str:
         return str(source)
     path = _path_of(source)
     if not path.is_dir():
-        return _digest(path, language)
+        return _digest(path, "en")
     try:
         return fingerprint(path / MANIFEST)
     except OSError as error:

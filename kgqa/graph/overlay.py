@@ -86,18 +86,15 @@ class OverlayGraph:
 
     @property
     def relations(self) -> Sequence[Relation]:
-        """The relations of the base graph, followed by new ones."""
         return self._relations or self.base.relations
 
     def types_of(self, entities: Ints) -> Ints:
-        """Type of each entity as an index into `type_names`, -1 for a new concept."""
         found = np.full(len(entities), -1, dtype=np.int32)
         known = entities < self._first
         found[known] = self.base.types_of(entities[known])
         return found
 
     def find(self, surfaces: Sequence[str], language: str = "") -> list[Ints]:
-        """Entities with each surface form as a label, those of the base graph first."""
         found = self.base.find(surfaces, language)
         if not self._new:
             return found
@@ -147,7 +144,6 @@ class OverlayGraph:
         return self._with_added(entities, self.base.names(self._below(entities)), 0)
 
     def ids(self, names: Sequence[str]) -> Ints:
-        """Id of each name, -1 if neither the base graph nor an added fact has it."""
         found = self.base.ids(names)
         new = {name: self._first + i for i, (name, _) in enumerate(self._new)}
         return np.array(

@@ -88,7 +88,6 @@ class EntityVectors:
         return likely
 
     def save(self, path: Path) -> None:
-        """Write `path`, atomically."""
         from safetensors import SafetensorError
         from safetensors.numpy import save_file
 

@@ -127,7 +127,6 @@ class Reader(nn.Module):
         return self.loss_of(self(batch), batch)
 
     def loss_of(self, scores: Scores, batch: QABatch) -> Loss:
-        """The loss of scores that `forward` returned."""
         pairs = {
             "span": self.span.loss(scores.span, batch),
             "choice": self.choice.loss(scores.choice, batch),

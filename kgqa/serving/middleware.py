@@ -346,7 +346,6 @@ class Connection:
 
     @contextmanager
     def request(self) -> Iterator[None]:
-        """A context in which a request is answered."""
         self.requests, self.waits_for_caller = self.requests + 1, False
         try:
             yield

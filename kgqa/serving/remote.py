@@ -142,11 +142,9 @@ class ServedAnswerer:
 
     @cached_property
     def linker(self) -> Linker:
-        """The entity linker of the graph."""
         return fuzzy_linker(self.graph)
 
     def language_of(self, question: Question) -> str:
-        """The language in which a question is answered."""
         return question_language(question.text, question.passage_text)
 
     def shown(self, answer: Answer) -> Answer:
@@ -308,7 +306,6 @@ def _subgraph(
 
 
 def _reading(row: Mapping[str, Any] | None) -> Interpretation | None:
-    """Parse the interpretation of a question."""
     if row is None:
         return None
     return Interpretation(str(row["phrase"]), str(row["result"]), str(row["form"]), float(row["probability"]))

@@ -181,7 +181,6 @@ class ObjectiveParts:
 
     @property
     def masks(self) -> dict[str, Any]:
-        """Masking arguments of the masked objectives."""
         settings = self.recipe.objective
         return {"share": settings.mask_share, "static": settings.static_masks, "inside": self.inside}
 

@@ -74,7 +74,6 @@ class Facts:
         return {self.texts[kind] for kind in found}
 
     def is_animal(self, concept: int) -> bool:
-        """Whether a concept is an animal according to the graph."""
         return bool(_ANIMALS & self.kinds(concept))
 
     def is_body_part(self, concept: int) -> bool:

@@ -263,7 +263,6 @@ class PassageWriter:
         }
 
     def person(self, rng: random.Random) -> Person:
-        """A random person for a passage."""
         draw = rng.random()
         for person, below in ((I, 0.2), (WE, 0.27), (THEY, 0.3), (SHE, 0.38), (HE, 0.45)):
             if draw < below:

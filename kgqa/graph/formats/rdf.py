@@ -284,7 +284,6 @@ class RdfReader:
         yield self.flush()
 
     def role(self, relation: str) -> PropertyRole:
-        """Role of a relation, cached."""
         role = self.roles.get(relation)
         if role is None:
             role = role_of(relation)
@@ -296,7 +295,6 @@ class RdfReader:
         return role
 
     def flush(self) -> Batch:
-        """Return the current batch and start a new one."""
         batch, self.batch = self.batch, Batch()
         count = len(batch.heads)
         if batch.weights:

@@ -133,7 +133,6 @@ class Structures:
                     yield Label(other, label.text, label.language, label.preferred)
 
     def facts(self) -> Iterator[GraphFact]:
-        """All facts from the collected statements."""
         self._annotate()
         yield from self._claimed()
         yield from self._reified()

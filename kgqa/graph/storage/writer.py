@@ -84,7 +84,6 @@ class Names:
         return ids[inverse]
 
     def find(self, name: str) -> int:
-        """Id of a name, -1 if it is unknown."""
         at = int(np.searchsorted(self._hashes, hash(name)))
         return int(self._ids[at]) if at < len(self) and self._hashes[at] == hash(name) else -1
 
@@ -148,7 +147,6 @@ class Scratch:
         self._files["label_text"].write(text)
 
     def close(self) -> None:
-        """Close the files after the last batch."""
         self.names.close()
         for file in self._files.values():
             file.close()

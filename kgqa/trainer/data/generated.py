@@ -245,7 +245,6 @@ class OtherLabels:
         self._known: dict[str, str] = {}
 
     def of_subgraph(self, subgraph: Subgraph) -> Subgraph:
-        """The subgraph with labels in that language."""
         unknown = [name for name in subgraph.nodes if name not in self._known]
         for name, entity in zip(unknown, self.graph.ids(unknown).tolist(), strict=True):
             self._known[name] = self.of_entity(entity) if entity >= 0 else ""

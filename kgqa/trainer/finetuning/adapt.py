@@ -38,10 +38,12 @@ from kgqa.verbalize.questions import relation_question
 # Questions come from templates with the relation's label, the baseline of question generation over knowledge bases
 # (Serban et al., 2016, section 4). The facts of some entities are held out, for evaluation before and after training.
 
-MAX_THINGS = 3_000
+MAX_ENTITIES = 3_000
 """Maximum number of entities whose facts are asked about; for larger graphs, they are sampled."""
 MAX_FACTS = 50
 MIN_QUESTIONS = 20
+HELD_OUT_ENTITIES = 0.25
+"""Share of the entities whose facts are held out."""
 _SHARES = {"one-hop": 40, "reverse": 22, "two-hop": 23, "unanswerable": 15}
 _PLAIN = (
     "What is the {r} of {h}?",
@@ -64,9 +66,7 @@ class _LabelFact(NamedTuple):
     tail: int
 
 
-def graph_questions(
-    graph: KnowledgeGraph, count: int, seed: int = 0, held_out: float = 0.25
-) -> tuple[list[Example], list[Example]]:
+def graph_questions(graph: KnowledgeGraph, count: int) -> tuple[list[Example], list[Example]]:
     """Up to `count` training questions about a graph's facts, and up to a third as many about held-out entities.
 
     Question types are one-hop, reverse, two-hop and unanswerable (the entity has no such fact, though others have).
@@ -75,7 +75,7 @@ def graph_questions(
         raise InputError(
             f"{graph.name}: the facts of an endpoint cannot be listed; import it first (kgqa graph import)"
         )
-    maker = _GraphQuestionMaker(graph, random.Random(f"adapt/{seed}"), held_out)
+    maker = _GraphQuestionMaker(graph, random.Random("adapt/0"))
     train = list(maker.questions(count, False))
     held = list(maker.questions(max(count // 3, MIN_QUESTIONS), True))
     if len(train) < MIN_QUESTIONS or not held:
@@ -86,10 +86,10 @@ def graph_questions(
 
 
 class _GraphQuestionMaker:
-    def __init__(self, graph: KnowledgeGraph, rng: random.Random, held_out: float) -> None:
+    def __init__(self, graph: KnowledgeGraph, rng: random.Random) -> None:
         self.graph, self.rng = graph, rng
         size = graph.entity_count or 0
-        chosen = rng.sample(range(size), min(size, MAX_THINGS))
+        chosen = rng.sample(range(size), min(size, MAX_ENTITIES))
         edges = graph.neighbours(np.array(sorted(chosen), dtype=np.int32), MAX_FACTS)
         ends = np.unique(np.concatenate([edges.head, edges.tail]))
         self.label = dict(zip(ends.tolist(), graph.labels(ends), strict=True))
@@ -102,7 +102,7 @@ class _GraphQuestionMaker:
             self.of_head[fact.head].append(fact)
             self.of_tail[fact.tail].append(fact)
         # by a hash of its name, so that the same entities are held out whatever else is in the graph
-        self.held = {fact.head for fact in self.facts if _draw(self.name[fact.head]) < held_out}
+        self.held = {fact.head for fact in self.facts if _draw(self.name[fact.head]) < HELD_OUT_ENTITIES}
 
     def _can_be_asked(self, head: int, relation: int, tail: int) -> bool:
         known, ends = self.graph.relations[relation], (self.label[head], self.label[tail])

@@ -216,17 +216,18 @@ def task_metric_names(kind: TaskType, rows: Sequence[Labelled], labels: Sequence
 
 
 @torch.inference_mode()
-def measure_task(task: Task, rows: Sequence[Labelled], encode: Encoding, size: int = 64) -> dict[str, float]:
+def measure_task(task: Task, rows: Sequence[Labelled], encode: Encoding) -> dict[str, float]:
     """Accuracy (of tags, per word); entity F1 for tags in IOB format; Matthews correlation for two classes."""
     task.eval()
     device = next(task.parameters()).device
     order = sorted(range(len(rows)), key=lambda n: encode.length(rows[n]))
     outputs: dict[int, dict[str, Any]] = {}
-    for at in range(0, len(order), size):
-        chosen = [rows[n] for n in order[at : at + size]]
+    for at in range(0, len(order), 64):
+        part = order[at : at + 64]
+        chosen = [rows[n] for n in part]
         batch = encode(chosen).to(device)
         answers = decode_labels(task_scores(task.model, batch, task.kind), batch, chosen, encode)
-        outputs.update(zip(order[at : at + size], answers, strict=True))
+        outputs.update(zip(part, answers, strict=True))
     if task.kind == "tagging":
         predicted, gold = [outputs[n]["tags"] for n in range(len(rows))], [list(row.tags) for row in rows]
         pairs = [

@@ -53,7 +53,6 @@ class FormSettings(Settings):
     lower_case: float = 0.1
     held_out: int = 6
     """Every N-th family is held out for evaluation, and so are the graphs in `calibration`; 0: none."""
-    families_weight: float = 1.0
 
 
 class FormRecipe(Settings):
@@ -94,7 +93,6 @@ class FormBatches(Batches):
         self.steps_per_epoch = max(1, len(questions) // settings.batch_questions)
 
     def __getitem__(self, step: int) -> QABatch:
-        """The questions of a step, batched by length."""
         epoch, turn = divmod(step, self.steps_per_epoch)
         order = list(range(len(self.questions)))
         random.Random(f"{self.seed}/{epoch}").shuffle(order)
@@ -145,15 +143,13 @@ def _split(
     return [q for q in questions if q.group not in held], [q for q in questions if q.group in held]
 
 
-def _measured(
-    reader: Reader, collator: Collator, questions: Sequence[FormQuestion], most: int = 240
-) -> dict[str, float]:
+def _measured(reader: Reader, collator: Collator, questions: Sequence[FormQuestion]) -> dict[str, float]:
     """Share of questions with the correct form ranked first, and share of correct abstentions if that form is left
     out."""
     rng = random.Random(0)
     chosen = list(questions)
     rng.shuffle(chosen)
-    chosen = chosen[:most]
+    chosen = chosen[:240]
     answerable = [q.example(rng, 12, 0.0) for q in chosen if q.right]
     unanswerable = [q.example(rng, 12, 1.0) for q in chosen]
     reader.eval()
