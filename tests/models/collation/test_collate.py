@@ -65,20 +65,23 @@ def test_only_passage_tokens_may_be_answers(tokenizer, digging) -> None:
     assert batch.passage_mask.sum() == 11
 
 
-def test_links_of_a_long_passage_are_placed_in_every_window_that_shows_them(tokenizer) -> None:
-    text = "the red shovel . " * 40
-    starts = [i for i in range(len(text)) if text.startswith("shovel", i)]
-    links = tuple(Link(NodeRole.PASSAGE, start, start + 6, 0) for start in reversed(starts))
-    graph = Subgraph(
+def linked(*starts: int) -> Subgraph:
+    """One concept, which a passage names "shovel" at these places."""
+    return Subgraph(
         nodes=("n",),
         labels=("shovel",),
         roles=np.array([1], dtype=np.int32),
         scores=np.ones(1, dtype=np.float32),
-        links=links,
+        links=tuple(Link(NodeRole.PASSAGE, start, start + 6, 0) for start in starts),
     )
+
+
+def test_links_of_a_long_passage_are_placed_in_every_window_that_shows_them(tokenizer) -> None:
+    text = "the red shovel . " * 40
+    starts = [i for i in range(len(text)) if text.startswith("shovel", i)]
     example = Example(Question("What?", passage=Passage(text)))
-    collated = Collator(tokenizer, InputConfig(max_tokens=64, stride=16))([example], [[graph]])
-    batch = collated.batch
+    collate = Collator(tokenizer, InputConfig(max_tokens=64, stride=16))
+    batch = collate([example], [[linked(*reversed(starts))]]).batch
     marked = batch.tokens.input_ids[batch.graph.mention_row, batch.graph.mention_token]
     shovel = tokenizer.token_to_id("shovel")
     assert set(marked.tolist()) == {shovel} and len(marked) == int((batch.tokens.input_ids == shovel).sum())
@@ -86,14 +89,7 @@ def test_links_of_a_long_passage_are_placed_in_every_window_that_shows_them(toke
 
 def test_repeated_words_take_time_in_proportion(tokenizer) -> None:
     text = "shovel " * 20_000
-    links = tuple(Link(NodeRole.PASSAGE, i, i + 6, 0) for i in range(0, len(text), 7))
-    graph = Subgraph(
-        nodes=("n",),
-        labels=("shovel",),
-        roles=np.array([1], dtype=np.int32),
-        scores=np.ones(1, dtype=np.float32),
-        links=links,
-    )
+    graph = linked(*range(0, len(text), 7))
     began = time.process_time()
     Collator(tokenizer)([Example(Question("What?", passage=Passage(text)))], [[graph]])
     assert time.process_time() - began < 20  # minutes, were every link sought in every token of every window

@@ -3,8 +3,6 @@ from pathlib import Path
 import pytest
 import torch
 
-from kgqa.batch import TokenBatch
-from kgqa.models.encoders.layerwise import LayerwiseEncoder
 from kgqa.models.encoders.variants import (
     ENCODERS,
     EncoderSettings,
@@ -44,22 +42,6 @@ def test_equal_to_hugging_face_and_loads_without_us(variant: str, tmp_path: Path
     save_model(model, tmp_path)
     loaded = AutoModel.from_pretrained(tmp_path).eval()
     assert torch.allclose(loaded(input_ids=ids).last_hidden_state, hidden, atol=1e-5)
-
-
-@pytest.mark.parametrize("variant", sorted(ENCODERS))
-def test_can_be_walked(variant: str) -> None:
-    encoder = build_encoder(settings(variant), V).eval()
-    ids = torch.randint(5, V, (2, 12))
-    tokens = TokenBatch(ids, torch.ones_like(ids, dtype=torch.bool), torch.zeros_like(ids))
-    visited: list[int] = []
-
-    def visit(number: int, hidden: torch.Tensor) -> torch.Tensor:
-        visited.append(number)
-        return hidden
-
-    layerwise = LayerwiseEncoder(encoder)
-    assert torch.allclose(layerwise.encode(tokens, visit), layerwise.encode(tokens), atol=1e-6)
-    assert visited == list(range(L))
 
 
 def albert_count(sharing: str) -> int:

@@ -2,7 +2,7 @@ import torch
 
 from kgqa.models.collation.collate import Collator
 from kgqa.models.encoders.layerwise import LayerwiseEncoder
-from kgqa.models.reasoners import REASONERS, ReasonerSettings
+from kgqa.models.reasoners import ReasonerSettings
 from kgqa.models.reasoners.base import TextOnly
 from kgqa.models.segments import segment_mean
 from kgqa.types import Example, Passage, Question
@@ -26,7 +26,3 @@ def test_text_only_does_not_see_the_facts(tokenizer, encoder, digging) -> None:
 def test_means_by_index() -> None:
     values = torch.tensor([[1.0], [3.0], [5.0]])
     assert segment_mean(values, torch.tensor([1, 1, 2]), 4).squeeze(-1).tolist() == [0.0, 2.0, 5.0, 0.0]
-
-
-def test_every_reasoner_is_in_the_table() -> None:
-    assert {"text-only", "fused"} <= set(REASONERS)

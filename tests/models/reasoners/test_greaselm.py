@@ -19,7 +19,3 @@ def test_facts_reach_the_other_tokens_through_the_interaction(tokenizer, encoder
             a = reasoner(layerwise, collate([Example(Question("what did i dig with"))], [[digging]]).batch)
             b = reasoner(layerwise, collate([Example(Question("what did i dig with"))], [[Subgraph()]]).batch)
         assert not torch.allclose(a.summary, b.summary)
-
-
-def test_only_dragon_keeps_a_residual() -> None:
-    assert Dragon.residual and not GreaseLM.residual
