@@ -1,32 +1,22 @@
 import random
 
-import numpy as np
 import pytest
 
 from kgqa.data.synthetic.facts import Facts, find_groups
 from kgqa.data.synthetic.questions import SHE, I, PassageWriter
-from kgqa.types import Edges, Ints, Relation
+from kgqa.graph.storage.store import GraphStore
+from kgqa.types import Triple
 
-TABLE = ["brush teeth", "toothbrush", "bathroom"]
-
-
-class Graph:
-    """How teeth are brushed, and where."""
-
-    name, hash, entity_count = "toy", "0", len(TABLE)
-    relations = [Relation("HasInstrument", ""), Relation("AtLocation", ""), Relation("UsedFor", "")]
-
-    def neighbours(self, entities: Ints, limit: int | None = None) -> Edges:
-        rows = np.array([[0, 0, 1], [0, 1, 2], [1, 2, 0]], dtype=np.int32)
-        return Edges(rows[:, 0], rows[:, 1], rows[:, 2], np.ones(3, dtype=np.float32))
-
-    def labels(self, entities: Ints) -> list[str]:
-        return [TABLE[e] for e in entities]
+FACTS = [
+    Triple("brush teeth", "HasInstrument", "toothbrush"),
+    Triple("brush teeth", "AtLocation", "bathroom"),
+    Triple("toothbrush", "UsedFor", "brush teeth"),
+]
 
 
 @pytest.fixture
 def passage_writer() -> PassageWriter:
-    facts = Facts(Graph())  # type: ignore[arg-type]
+    facts = Facts(GraphStore.from_triples(FACTS))
     return PassageWriter(facts, [*find_groups(facts, False), *find_groups(facts, True)])
 
 

@@ -1,16 +1,15 @@
 from __future__ import annotations
 
-import dataclasses
 import random
 import re
 
-import numpy as np
 import pytest
 
 from kgqa.data.synthetic import questions
 from kgqa.data.synthetic.facts import Facts, QuestionGroup, find_groups, read_generic_verbs, read_templates
 from kgqa.data.synthetic.questions import SHE, I, Person, choose_alternatives, event_forms, fill, needs
-from kgqa.types import Edges, InputError, Ints, Relation, Source
+from kgqa.graph.storage.store import GraphStore
+from kgqa.types import InputError, Label, Source, Triple
 
 FACTS = """
 trowel UsedFor dig a small hole; trowel UsedFor plant flowers; excavator UsedFor dig the foundation
@@ -35,45 +34,13 @@ dog CapableOf guard the house; dog Desires bone; cat CapableOf catch a mouse; ca
 """.replace("\n", ";")
 
 
-class Toy:
-    """A graph in lists, for floor 2 knows no store."""
-
-    name, hash = "toy", "0"
-
-    def __init__(self, facts: str = FACTS) -> None:
-        table: dict[str, int] = {}
-        rows = []
-        self.relations: list[Relation] = []
-        for fact in filter(str.strip, facts.split(";")):
-            words = fact.split()
-            at = next(i for i, word in enumerate(words) if word[0].isupper())
-            name = f"https://example.org/{words[at]}"
-            if name not in [r.name for r in self.relations]:
-                self.relations.append(Relation(name, words[at]))
-            head, tail = " ".join(words[:at]), " ".join(words[at + 1 :])
-            relation = [r.name for r in self.relations].index(name)
-            rows.append((table.setdefault(head, len(table)), relation, table.setdefault(tail, len(table))))
-        self.table, self.rows = list(table), np.array(rows, dtype=np.int32).reshape(-1, 3)
-        self.entity_count = len(table)
-
-    def find(self, surfaces: list[str], language: str = "") -> list[Ints]:
-        raise AssertionError("not asked")
-
-    def neighbours(self, entities: Ints, limit: int | None = None) -> Edges:
-        kept = self.rows[np.isin(self.rows[:, 0], entities) | np.isin(self.rows[:, 2], entities)]
-        return Edges(kept[:, 0], kept[:, 1], kept[:, 2], np.ones(len(kept), dtype=np.float32))
-
-    def labels(self, entities: Ints) -> list[str]:
-        return [self.table[e] for e in entities]
-
-    names = labels
-
-    def degrees(self, entities: Ints) -> Ints:
-        return np.ones(len(entities), dtype=np.int32)
+def graph(facts: str = FACTS) -> GraphStore:
+    rows = (re.fullmatch(r"\s*(.*) ([A-Z]\w*) (.*?)\s*", fact) for fact in facts.split(";") if fact.strip())
+    return GraphStore.from_triples([Triple(row[1], row[2], row[3]) for row in rows if row], name="toy")
 
 
 def test_every_source_is_made_and_answers_are_hidden_or_marked() -> None:
-    examples = list(questions.generate_questions(Toy(), count=600, seed=1))
+    examples = list(questions.generate_questions(graph(), count=600, seed=1))
     assert len(examples) == 600
     assert {e.source for e in examples} == set(Source)
     assert len({e.question.id for e in examples}) == 600
@@ -89,14 +56,14 @@ def test_every_source_is_made_and_answers_are_hidden_or_marked() -> None:
 
 
 def test_same_seed_same_examples() -> None:
-    first, again, other = (list(questions.generate_questions(Toy(), count=50, seed=s)) for s in (1, 1, 2))
+    first, again, other = (list(questions.generate_questions(graph(), count=50, seed=s)) for s in (1, 1, 2))
     assert first == again != other
 
 
 def test_pairs_share_the_question_and_differ_in_the_answer() -> None:
     mixture = questions.QuestionMixture(stated=0, none=0, no_passage=0, choices=0, pairs=1)
     pairs: dict[str, list] = {}
-    for example in questions.generate_questions(Toy(), count=300, seed=3, mixture=mixture):
+    for example in questions.generate_questions(graph(), count=300, seed=3, mixture=mixture):
         if example.question.id[-2:] in ("-a", "-b"):
             pairs.setdefault(example.question.id[:-2], []).append(example)
     whole = [pair for pair in pairs.values() if len(pair) == 2]
@@ -112,7 +79,7 @@ def test_a_generic_verb_is_answered_by_way_of_a_subevent() -> None:
     found = [
         example.concepts
         for split in ("train", "dev")
-        for example in questions.generate_questions(Toy(), count=2000, seed=0, split=split, mixture=mixture)
+        for example in questions.generate_questions(graph(), count=2000, seed=0, split=split, mixture=mixture)
         if "build a house" in example.question.passage_text and "dig with" in example.question.text
     ]
     assert ("excavator",) in found
@@ -123,7 +90,7 @@ def test_splits_share_no_head() -> None:
     heads = {}
     for split in ("train", "dev"):
         mixture = questions.QuestionMixture(stated=0, none=0, no_passage=1, choices=0)
-        examples = questions.generate_questions(Toy(facts), count=200, seed=0, split=split, mixture=mixture)
+        examples = questions.generate_questions(graph(facts), count=200, seed=0, split=split, mixture=mixture)
         heads[split] = {concept for example in examples for concept in example.concepts}
     assert heads["train"] and heads["dev"]
     assert not heads["train"] & heads["dev"]
@@ -131,9 +98,9 @@ def test_splits_share_no_head() -> None:
 
 def test_no_usable_facts() -> None:
     with pytest.raises(InputError, match="no facts"):
-        list(questions.generate_questions(Toy("a Knows b"), count=1, seed=0))
+        list(questions.generate_questions(graph("a Knows b"), count=1, seed=0))
     with pytest.raises(InputError, match="split"):
-        list(questions.generate_questions(Toy(), count=1, seed=0, split="test"))
+        list(questions.generate_questions(graph(), count=1, seed=0, split="test"))
 
 
 def count_forms(template: str) -> int:
@@ -153,32 +120,10 @@ def test_main_relations_have_forty_question_forms() -> None:
         assert forms >= 40, (name, forms)
 
 
-def test_mixture_is_frozen() -> None:
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        questions.QuestionMixture().stated = 1.0  # type: ignore[misc]
-
-
-LABELS = ["plant flowers", "trowel", "bat (animal)", "cave", "dig a hole", "water"]
-
-
-class Graph:
-    name, hash, entity_count = "toy", "0", len(LABELS)
-    relations = [
-        Relation("http://x/HasInstrument", ""),
-        Relation("AtLocation", ""),
-        Relation("rel:UsedFor", ""),
-    ]
-
-    def neighbours(self, entities: Ints, limit: int | None = None) -> Edges:
-        rows = np.array([[0, 0, 1], [2, 1, 3], [1, 2, 4], [1, 2, 0]], dtype=np.int32)
-        return Edges(rows[:, 0], rows[:, 1], rows[:, 2], np.array([2, 1, 1, 1], dtype=np.float32))
-
-    def labels(self, entities: Ints) -> list[str]:
-        return [LABELS[e] for e in entities]
-
-
 def test_facts_by_relation() -> None:
-    facts = Facts(Graph())  # type: ignore[arg-type]
+    weighted = [Triple("plant flowers", "http://x/HasInstrument", "trowel", 2.0)]
+    weighted += [Triple("bat", "AtLocation", "cave"), Triple("trowel", "rel:UsedFor", "dig a hole")]
+    facts = Facts(GraphStore.from_triples(weighted, [Label("bat", "bat (animal)")]))
     at = facts.texts.index
     assert facts.tails(at("plant flowers"), "HasInstrument") == {at("trowel"): 2.0}
     assert facts.tails(at("trowel"), "~HasInstrument") == {at("plant flowers"): 2.0}
@@ -187,42 +132,15 @@ def test_facts_by_relation() -> None:
     assert (facts.verb(at("plant flowers")), facts.verb(at("cave"))) == ("plant", "")
 
 
-def test_held_out_is_decided_by_the_label() -> None:
-    facts = Facts(Graph())  # type: ignore[arg-type]
-    assert [facts.is_dev(i) for i in range(5)] == [facts.is_dev(i) for i in range(5)]
-
-
-GROUP_FACTS = [
-    ("dig the foundation", "HasInstrument", "excavator"),
-    ("build a house", "HasSubevent", "dig the foundation"),
-    ("build a house", "HasAgent", "builder"),
-    ("fly south", "HasAgent", "stork"),
-    ("stork", "IsA", "bird"),
-    ("hand", "UsedFor", "write a letter"),
-    ("trowel", "MadeOf", "steel"),
-]
-
-
-class GroupGraph:
-    """Those facts, behind the protocol's bulk questions."""
-
-    name, hash = "toy", "0"
-    table = sorted({name for head, _, tail in GROUP_FACTS for name in (head, tail)})
-    entity_count = len(table)
-    relations = [Relation(name, name) for name in sorted({fact[1] for fact in GROUP_FACTS})]
-
-    def neighbours(self, entities: Ints, limit: int | None = None) -> Edges:
-        names = [relation.name for relation in self.relations]
-        rows = [(self.table.index(h), names.index(r), self.table.index(t)) for h, r, t in GROUP_FACTS]
-        array = np.array(rows, dtype=np.int32)
-        return Edges(array[:, 0], array[:, 1], array[:, 2], np.ones(len(rows), dtype=np.float32))
-
-    def labels(self, entities: Ints) -> list[str]:
-        return [self.table[e] for e in entities]
+GROUP_FACTS = """
+dig the foundation HasInstrument excavator; build a house HasSubevent dig the foundation
+build a house HasAgent builder; fly south HasAgent stork; stork IsA bird; hand UsedFor write a letter
+trowel MadeOf steel
+""".replace("\n", ";")
 
 
 def groups() -> tuple[Facts, dict[str, list[QuestionGroup]]]:
-    facts = Facts(GroupGraph())  # type: ignore[arg-type]
+    facts = Facts(graph(GROUP_FACTS))
     found: dict[str, list[QuestionGroup]] = {}
     for dev in (False, True):
         for group in find_groups(facts, dev):
