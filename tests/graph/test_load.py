@@ -95,13 +95,6 @@ def test_a_cache_that_cannot_be_written_is_one_sentence(
         open_graph(tmp_path / "a.nt")
 
 
-def test_a_folder_without_a_graph_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    for folder in (".", "..", "/"):
-        with pytest.raises(InputError):
-            open_graph(folder)
-
-
 def test_damaged_cache_is_compiled_again(tmp_path: Path) -> None:
     (tmp_path / "a.nt").write_text(FACT)
     open_graph(tmp_path / "a.nt")
