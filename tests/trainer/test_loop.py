@@ -77,6 +77,10 @@ def weights(folder: Path) -> dict[str, Tensor]:
     return load_file(found / WEIGHTS)
 
 
+def logged(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+
+
 def same(a: dict[str, Tensor], b: dict[str, Tensor]) -> bool:
     return a.keys() == b.keys() and all(torch.equal(a[k], b[k]) for k in a)
 
@@ -89,10 +93,8 @@ def test_two_halves_equal_one_run_to_the_last_bit(optimizer: str, tmp_path: Path
     second = train(Toy(), Numbers(), settings(optimizer=optimizer), tmp_path / "two")
     assert not second.interrupted and second.steps == 12
     assert same(weights(tmp_path / "one"), weights(tmp_path / "two"))
-    logs = [
-        [json.loads(x) for x in (tmp_path / n / "log.jsonl").read_text().splitlines()] for n in ("one", "two")
-    ]
-    assert [x["loss"] for x in logs[0]] == [x["loss"] for x in logs[1]]
+    one, two = logged(tmp_path / "one"), logged(tmp_path / "two")
+    assert [x["loss"] for x in one] == [x["loss"] for x in two]
 
 
 def test_kill_9_goes_on_from_the_latest(tmp_path: Path) -> None:
@@ -139,7 +141,7 @@ def test_a_full_disk_is_one_line_and_the_run_goes_on_from_what_is_whole(tmp_path
 
 def test_loss_falls_and_export_is_there(tmp_path: Path) -> None:
     result = train(Toy(), Numbers(), settings(max_steps=60, learning_rate=3e-2), tmp_path)
-    log = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+    log = logged(tmp_path)
     losses = [line["loss"] for line in log]
     assert sum(losses[-20:]) < 0.9 * sum(losses[:20]) and log[-1]["tokens"] == 60 * 128 == result.tokens
     assert {"step", "minutes", "rate", "tokens_per_s", "grad_norm", "part"} <= log[0].keys()
@@ -301,13 +303,9 @@ def test_micro_batches_weigh_by_what_they_count(tmp_path: Path) -> None:
     train(Counting(), Together(), settings(max_steps=3), tmp_path / "one")
     two, one = weights(tmp_path / "two"), weights(tmp_path / "one")
     assert all(torch.allclose(two[name], one[name], atol=1e-5) for name in one)
-    logs = [
-        [json.loads(x) for x in (tmp_path / n / "log.jsonl").read_text().splitlines()] for n in ("two", "one")
-    ]
-    for ours, theirs in zip(*logs, strict=True):
-        assert ours["loss"] == pytest.approx(theirs["loss"], rel=1e-4)
-        assert ours["words"] == pytest.approx(theirs["words"], rel=1e-4)
-        assert ours["grad_norm"] == pytest.approx(theirs["grad_norm"], rel=1e-4)
+    for ours, theirs in zip(logged(tmp_path / "two"), logged(tmp_path / "one"), strict=True):
+        for name in ("loss", "words", "grad_norm"):
+            assert ours[name] == pytest.approx(theirs[name], rel=1e-4)
 
 
 RANKS = "train(Counting(), Words(), settings(max_steps=3), folder)"
@@ -319,10 +317,8 @@ def test_ranks_weigh_by_what_they_count_and_the_log_is_of_all(tmp_path: Path) ->
     train(Counting(), Together(), settings(max_steps=3), tmp_path / "one")
     two, one = weights(tmp_path / "two"), weights(tmp_path / "one")
     assert all(torch.allclose(two[name], one[name], atol=1e-5) for name in one)
-    logs = [
-        [json.loads(x) for x in (tmp_path / n / "log.jsonl").read_text().splitlines()] for n in ("two", "one")
-    ]
-    assert [x["loss"] for x in logs[0]] == pytest.approx([x["loss"] for x in logs[1]], rel=1e-4)
+    ours, theirs = logged(tmp_path / "two"), logged(tmp_path / "one")
+    assert [x["loss"] for x in ours] == pytest.approx([x["loss"] for x in theirs], rel=1e-4)
 
 
 BROKEN = """

@@ -73,6 +73,12 @@ def recipe(tmp_path: Path) -> PretrainingRecipe:
     )
 
 
+def changed(recipe: PretrainingRecipe, **tables: dict[str, object]) -> PretrainingRecipe:
+    """The recipe with other values in some tables."""
+    new = {name: getattr(recipe, name).model_copy(update=values) for name, values in tables.items()}
+    return recipe.model_copy(update=new)
+
+
 def test_from_text_to_encoder(recipe: PretrainingRecipe, tmp_path: Path) -> None:
     from transformers import AutoModel, AutoTokenizer
 
@@ -90,14 +96,13 @@ def test_from_text_to_encoder(recipe: PretrainingRecipe, tmp_path: Path) -> None
 
 
 def test_held_out_figure_repeats(recipe: PretrainingRecipe, tmp_path: Path) -> None:
-    data = recipe.data.model_copy(update={"corpus": str(tmp_path / "corpus")})
-    shared = recipe.model_copy(update={"data": data})
+    shared = changed(recipe, data={"corpus": str(tmp_path / "corpus")})
     runs = [run_recipe(shared, tmp_path / name).metrics for name in ("a", "b")]
     assert runs[0] == runs[1]
 
 
 def test_what_is_not_measured_is_refused_before_training(recipe: PretrainingRecipe, tmp_path: Path) -> None:
-    wrong = recipe.model_copy(update={"trainer": recipe.trainer.model_copy(update={"best_metric": "mlm"})})
+    wrong = changed(recipe, trainer={"best_metric": "mlm"})
     with pytest.raises(InputError, match="best_metric='mlm' is not measured"):
         run_recipe(wrong, tmp_path / "run")
     assert not (tmp_path / "run").exists()
@@ -107,24 +112,19 @@ def test_another_tokenizer_is_refused(recipe: PretrainingRecipe, tmp_path: Path)
     prepare_corpus(recipe, tmp_path / "a")
     prepare_corpus(recipe.model_copy(update={"name": "other"}), tmp_path / "a")
     save_tokenizer(train_tokenizer(["nothing alike"], vocab_size=320), tmp_path / "words")
-    tokenizer = recipe.tokenizer.model_copy(update={"folder": str(tmp_path / "words")})
     with pytest.raises(InputError, match="another tokenizer"):
-        prepare_corpus(recipe.model_copy(update={"tokenizer": tokenizer}), tmp_path / "a")
+        prepare_corpus(changed(recipe, tokenizer={"folder": str(tmp_path / "words")}), tmp_path / "a")
 
 
 def test_other_text_rates_or_shards_are_not_taken_for_these(
     recipe: PretrainingRecipe, tmp_path: Path
 ) -> None:
-    shared = recipe.model_copy(
-        update={"data": recipe.data.model_copy(update={"corpus": str(tmp_path / "corpus")})}
-    )
+    shared = changed(recipe, data={"corpus": str(tmp_path / "corpus")})
     run_recipe(shared, tmp_path / "run")
-    faster = shared.trainer.model_copy(update={"learning_rate": 1e-3})
     with pytest.raises(InputError, match="learning_rate=0.005"):
-        run_recipe(shared.model_copy(update={"trainer": faster}), tmp_path / "run")
-    fewer = shared.data.model_copy(update={"sources": {"days": 0.5}})
+        run_recipe(changed(shared, trainer={"learning_rate": 1e-3}), tmp_path / "run")
     with pytest.raises(InputError, match="sources.days=1.0, the recipe has 0.5"):
-        run_recipe(shared.model_copy(update={"data": fewer}), tmp_path / "new")
+        run_recipe(changed(shared, data={"sources": {"days": 0.5}}), tmp_path / "new")
     (tmp_path / "days.txt").write_text((tmp_path / "days.txt").read_text().replace("spoon", "ladle"))
     with pytest.raises(InputError, match="days.hash"):
         run_recipe(shared, tmp_path / "run")
@@ -132,13 +132,8 @@ def test_other_text_rates_or_shards_are_not_taken_for_these(
 
 @pytest.mark.parametrize("objective", ["nsp", "sop"])
 def test_pairs_from_the_corpus(recipe: PretrainingRecipe, objective: str, tmp_path: Path) -> None:
-    changed = recipe.model_copy(
-        update={
-            "objective": recipe.objective.model_copy(update={"name": objective}),
-            "encoder": recipe.encoder.model_copy(update={"variant": "bert"}),
-        }
-    )
-    assert run_recipe(changed, tmp_path / "run").steps == 20
+    pairs = changed(recipe, objective={"name": objective}, encoder={"variant": "bert"})
+    assert run_recipe(pairs, tmp_path / "run").steps == 20
 
 
 @pytest.mark.parametrize("objective", ["entity_denoising", "link_prediction"])
@@ -153,14 +148,9 @@ def test_text_with_subgraphs(
     text = "\n\n".join(f"On day {n} I had to plant flowers. I took a trowel." for n in range(300))
     (tmp_path / "days.txt").write_text(text)
     data = {"graph": str(tools_file), "passages": 64, "sequence_tokens": 48, "facts": None}
-    changed = recipe.model_copy(
-        update={
-            "objective": recipe.objective.model_copy(update={"name": objective}),
-            "data": recipe.data.model_copy(update=data),
-            "trainer": recipe.trainer.model_copy(update={"max_steps": 4, "evaluate_every_steps": 2}),
-        }
-    )
-    result = run_recipe(changed, tmp_path / "run")
+    budget = {"max_steps": 4, "evaluate_every_steps": 2}
+    grounded = changed(recipe, objective={"name": objective}, data=data, trainer=budget)
+    result = run_recipe(grounded, tmp_path / "run")
     assert result.steps == 4 and {"mlm", "loss"} < set(result.metrics)
     assert (tmp_path / "run" / "export" / "reader.json").exists()
     if objective == "link_prediction":
@@ -169,18 +159,14 @@ def test_text_with_subgraphs(
     vectors = EntityVectors(["a", "b"], np.ones((2, 6), dtype=np.float16), {})
     (tmp_path / "vectors").mkdir()
     vectors.save(tmp_path / "vectors" / "entities.safetensors")
-    reported = changed.data.model_copy(update={"entities": str(tmp_path / "vectors")})
-    run_recipe(changed.model_copy(update={"data": reported}), tmp_path / "told")
+    run_recipe(changed(grounded, data={"entities": str(tmp_path / "vectors")}), tmp_path / "told")
     kept, card = load_reader(tmp_path / "told" / "export")
     assert kept.settings.entity_size == 6 and kept.state_dict().keys() > names.keys()
     assert load_entities(tmp_path / "told" / "export").size == 6
 
 
 def test_whole_words(recipe: PretrainingRecipe, tmp_path: Path) -> None:
-    changed = recipe.model_copy(
-        update={"objective": recipe.objective.model_copy(update={"whole_words": True})}
-    )
-    assert run_recipe(changed, tmp_path / "run").steps == 20
+    assert run_recipe(changed(recipe, objective={"whole_words": True}), tmp_path / "run").steps == 20
     pieces = word_insides(load_tokenizer(tmp_path / "run" / "corpus"))
     assert 0 < pieces.sum() < 320 and not pieces[:5].any()
     bpe = train_tokenizer(["the digging gardener digs . " * 9], vocab_size=320, kind="bpe")
@@ -214,15 +200,14 @@ def test_rows_on_the_device_are_the_same() -> None:
 def test_two_halves_of_a_pretraining_equal_one_run(
     recipe: PretrainingRecipe, objective: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    changed = recipe.model_copy(
-        update={
-            "objective": recipe.objective.model_copy(update={"name": objective, "warm_steps": 3}),
-            "encoder": recipe.encoder.model_copy(update={"variant": "electra", "dropout": 0.1}),
-            "trainer": recipe.trainer.model_copy(update={"max_steps": 8, "optimizer": "muon"}),
-            "data": recipe.data.model_copy(update={"corpus": str(tmp_path / "corpus")}),
-        }
+    short = changed(
+        recipe,
+        objective={"name": objective, "warm_steps": 3},
+        encoder={"variant": "electra", "dropout": 0.1},
+        trainer={"max_steps": 8, "optimizer": "muon"},
+        data={"corpus": str(tmp_path / "corpus")},
     )
-    run_recipe(changed, tmp_path / "one")
+    run_recipe(short, tmp_path / "one")
     fetch, seen = pretraining.open_batches, []
 
     def interrupted(*arguments: Any) -> Any:
@@ -240,10 +225,10 @@ def test_two_halves_of_a_pretraining_equal_one_run(
         return batches
 
     monkeypatch.setattr(pretraining, "open_batches", interrupted)
-    first = run_recipe(changed, tmp_path / "two")
+    first = run_recipe(short, tmp_path / "two")
     monkeypatch.setattr(pretraining, "open_batches", fetch)
     assert first.interrupted and first.steps < 8
-    assert run_recipe(changed, tmp_path / "two").steps == 8
+    assert run_recipe(short, tmp_path / "two").steps == 8
     weights = [load_file(tmp_path / run / "export" / "model.safetensors") for run in ("one", "two")]
     assert weights[0].keys() == weights[1].keys()
     assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
@@ -273,10 +258,9 @@ def test_exports_load_where_this_package_is_not(recipe: PretrainingRecipe, tmp_p
 
 
 def test_document_rows_come_with_a_mask(recipe: PretrainingRecipe, tmp_path: Path) -> None:
-    data = recipe.data.model_copy(update={"packing": "doc_sentences", "sequence_tokens": 64})
-    changed = recipe.model_copy(update={"data": data})
-    corpus = prepare_corpus(changed, tmp_path)[0]
-    batch = open_batches(changed, corpus)[0]
+    apart = changed(recipe, data={"packing": "doc_sentences", "sequence_tokens": 64})
+    corpus = prepare_corpus(apart, tmp_path)[0]
+    batch = open_batches(apart, corpus)[0]
     assert batch.attention_mask is not None and not batch.attention_mask.all()
 
 
@@ -293,9 +277,8 @@ def test_a_tokenizer_with_other_special_ids_is_refused(recipe: PretrainingRecipe
     bert = Tokenizer(models.WordPiece({"[PAD]": 0, "the": 1, "[UNK]": 2}, unk_token="[UNK]"))
     (tmp_path / "bert").mkdir()
     bert.save(str(tmp_path / "bert" / "tokenizer.json"))
-    tokenizer = recipe.tokenizer.model_copy(update={"folder": str(tmp_path / "bert")})
     with pytest.raises(InputError, match="is id 2"):
-        prepare_corpus(recipe.model_copy(update={"tokenizer": tokenizer}), tmp_path / "a")
+        prepare_corpus(changed(recipe, tokenizer={"folder": str(tmp_path / "bert")}), tmp_path / "a")
 
 
 SIZES = {
@@ -386,8 +369,7 @@ def test_a_deeper_encoder_begins_with_the_layers_of_a_shallower_one(
 ) -> None:
     built(assembled_recipe(variant, objective)).export(tmp_path)
     recipe = assembled_recipe(variant, objective, start=str(tmp_path))
-    deeper = recipe.encoder.model_copy(update={"num_hidden_layers": 4})
-    weights = built(recipe.model_copy(update={"encoder": deeper})).encoder.state_dict()
+    weights = built(changed(recipe, encoder={"num_hidden_layers": 4})).encoder.state_dict()
     layers = [
         {name.split(f".{n}.", 1)[1]: weights[name] for name in sorted(weights) if f".{n}." in name}
         for n in range(4)

@@ -37,14 +37,8 @@ def test_a_reader_is_trained_from_an_encoder_folder(
     tools_file: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    import json
-    import shutil
-
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    folder = tmp_path / "encoder"
-    encoder.save_pretrained(folder)
-    for name in ("tokenizer.json", "tokenizer_config.json"):
-        shutil.copy(tokenizer_folder / name, folder)
+    folder = folder_of(encoder, tokenizer_folder, tmp_path / "encoder")
     questions = tmp_path / "own.jsonl"
     row = {
         "id": "1",
@@ -92,15 +86,9 @@ def test_a_reader_is_trained_from_an_encoder_folder(
 def test_held_out_questions_pick_the_best_reader(
     tmp_path: Path, encoder, tokenizer_folder: Path, tools_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import json
-    import shutil
-
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("TOOLS", str(tmp_path))
-    folder = tmp_path / "encoder"
-    encoder.save_pretrained(folder)
-    for name in ("tokenizer.json", "tokenizer_config.json"):
-        shutil.copy(tokenizer_folder / name, folder)
+    folder_of(encoder, tokenizer_folder, tmp_path / "encoder")
     rows = [{"question": f"what {i} plants flowers?", "answers": ["trowel"]} for i in range(40)]
     (tmp_path / "own.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     recipe = ReaderRecipe.model_validate(
