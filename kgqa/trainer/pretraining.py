@@ -28,12 +28,12 @@ from kgqa.data.corpus.shards import (
     find_text,
     is_document_held_out,
     read_documents,
-    read_facts,
     thinned,
     write_corpus,
 )
 from kgqa.data.corpus.tokenizer import check_special_tokens, load_tokenizer, save_tokenizer, train_tokenizer
 from kgqa.fingerprint import fingerprint
+from kgqa.graph.formats.tsv import read_tsv
 from kgqa.graph.linking.fuzzy import fuzzy_linker
 from kgqa.graph.load import open_graph
 from kgqa.graph.retrieval.subgraph import retrieve_subgraphs
@@ -594,7 +594,7 @@ def open_documents(data: CorpusSettings) -> dict[str, Iterator[Document]]:
         name: thinned(read_documents(find_text(folder, name)), share) for name, share in data.sources.items()
     }
     if data.facts:
-        sources["facts"] = thinned(fact_documents(read_facts(data_path(data.facts))), data.facts_share)
+        sources["facts"] = thinned(fact_documents(read_tsv(data_path(data.facts))), data.facts_share)
     return sources
 
 

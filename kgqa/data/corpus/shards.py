@@ -367,24 +367,10 @@ class PairMaker:
         return first, second
 
 
-def read_facts(path: Path) -> Iterator[Triple]:
-    """Facts of a `relation, head, tail[, weight]` TSV (`.tsv` or `.tsv.zst`) that can be verbalized."""
-    for number, line in enumerate(read_lines(path), 1):
-        cells = line.rstrip("\n").split("\t")
-        if len(cells) < 3:
-            raise InputError(f"{path}, line {number}: expected relation, head, tail separated by tabs")
-        try:
-            weight = float(cells[3]) if len(cells) > 3 else 1.0
-        except ValueError:
-            raise InputError(
-                f"{path}, line {number}: weight {cells[3]!r} is not a number; correct or remove it"
-            ) from None
-        if cells[0] in corpus_templates() and weight >= 1.0:
-            yield Triple(cells[1].replace("_", " "), cells[0], cells[2].replace("_", " "), weight)
-
-
-def fact_documents(facts: Iterable[Triple], sentences: int = 6) -> Iterator[list[str]]:
+def fact_documents(facts: Iterable[Triple]) -> Iterator[list[str]]:
     """Short documents of facts that share a concept, with templates and order drawn at random.
+
+    Facts of relations without a template, and of a weight below 1, are left out.
 
     Facts of one concept next to each other let the encoder learn a fact from its neighbours
     (Agarwal et al., 2021, section 3, verbalise entity subgraphs likewise). The words of a concept are separated by
@@ -392,7 +378,8 @@ def fact_documents(facts: Iterable[Triple], sentences: int = 6) -> Iterator[list
     """
     groups: dict[str, list[Triple]] = defaultdict(list)
     for fact in facts:
-        groups[fact.head].append(fact)
+        if fact.relation in corpus_templates() and not fact.weight < 1.0:
+            groups[fact.head].append(fact)
     draw = random.Random(0)
     heads = list(groups)
     draw.shuffle(heads)
@@ -405,5 +392,5 @@ def fact_documents(facts: Iterable[Triple], sentences: int = 6) -> Iterator[list
                 yield corpus_sentence(Triple(head, fact.relation, tail), draw.randrange(12))
 
     coming = fact_sentences()
-    while document := list(islice(coming, sentences)):
+    while document := list(islice(coming, 6)):
         yield document
