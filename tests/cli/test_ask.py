@@ -22,11 +22,6 @@ from kgqa.cli.predict import PredictionRun, predict_file
 from kgqa.types import Answer, Candidate, Evidence, EvidencePath, InputError, Item, Question, Source, Subgraph
 
 
-def write(path: Path, rows: list[object]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
-
-
 def test_ask_prints_the_json_contract(
     model_folder: Path, tools_file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -33,14 +33,13 @@ _EVERYWHERE = "{ ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } }"
 
 
 def read_endpoint(
-    source: str | Endpoint, tally: Tally, prefix: str = "", page: int = PAGE, whole: bool = False
+    endpoint: Endpoint, tally: Tally, prefix: str = "", page: int = PAGE, whole: bool = False
 ) -> Iterator[Batch]:
     """Facts and labels of an endpoint, including all named graphs unless some are chosen.
 
     With `whole`, one query returns everything, so that blank nodes keep their names over any endpoint. Raises
     `InputError` if the endpoint fails, or with `whole` if it truncates the result.
     """
-    endpoint = Endpoint(source) if isinstance(source, str) else source
     pattern = _DEFAULT if endpoint.graphs else _EVERYWHERE
     parts = _whole(endpoint, pattern) if whole else _quads(endpoint, pattern, page)
     yield from RdfReader(tally, prefix).quads(parts)

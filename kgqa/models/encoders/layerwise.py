@@ -1,4 +1,4 @@
-"""Run any Hugging Face encoder layer by layer, and embed the labels of concepts and relations."""
+"""Run any Hugging Face encoder layer by layer, so that a reasoner can fuse the graph in between; embed labels."""
 
 from __future__ import annotations
 
@@ -14,9 +14,7 @@ from torch.utils.hooks import RemovableHandle
 from kgqa.batch import GraphBatch, TokenBatch
 from kgqa.models.encoders.bert import BertEncoder
 
-# Run any Hugging Face encoder layer by layer, so that a reasoner can fuse the graph between layers.
-#
-# It uses forward hooks on the encoder's own layers instead of reimplementing its forward pass: masks, rotary or
+# Forward hooks on the encoder's own layers, instead of a reimplementation of its forward pass: masks, rotary or
 # relative positions and final norms stay Hugging Face's, and a new architecture needs no code here.
 
 CAUSAL_TYPES = frozenset({"gpt2", "openai-gpt"})

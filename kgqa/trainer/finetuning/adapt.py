@@ -33,9 +33,7 @@ from kgqa.trainer.recipe import checked_recipe
 from kgqa.types import Example, InputError, KnowledgeGraph, Question, Relation
 from kgqa.verbalize.questions import relation_question
 
-# Adapt a reader to a graph: generate questions from its facts, and train on them for a short time.
-#
-# Questions come from templates with the relation's label, the baseline of question generation over knowledge bases
+# Questions about a graph come from templates with the relation's label, the baseline of question generation over KBs
 # (Serban et al., 2016, section 4). The facts of some entities are held out, for evaluation before and after training.
 
 MAX_ENTITIES = 3_000

@@ -210,7 +210,7 @@ def test_whatever_an_endpoint_drips_is_given_up_in_time(head: str, part: bytes) 
 
 def test_pages() -> None:
     with serve(GARDEN) as server:
-        parts = list(read_endpoint(server.url, Tally(), page=3))
+        parts = list(read_endpoint(Endpoint(server.url), Tally(), page=3))
         assert len(server.queries) == 5
     pairs = {(head, tail) for part in parts for head, tail in zip(part.heads, part.tails, strict=True)}
     assert ("http://x/trowel", "http://x/digBed") in pairs
