@@ -315,7 +315,7 @@ def print_answer(
         say(turn_to(answer.question, answer.harm), "bold")
         return
     sentences = sentences or words.path_sentences
-    output = words.in_full(answer) or phrase("no_answer")
+    output = words.in_full(answer) or phrase("none_of_them" if words.is_none_of_them(answer) else "no_answer")
     if words.is_guess(answer, caution) and (guess := words.perhaps(answer)):
         output = f"{phrase('perhaps')} {guess}"
     say(output, "bold")

@@ -17,6 +17,7 @@ from kgqa.graph.retrieval.label_languages import names_asked
 from kgqa.graph.sparql import SparqlGraph
 from kgqa.models.load import LoadedReader
 from kgqa.qa.logical_forms.enumerate import Enumerator
+from kgqa.qa.logical_forms.exceptions import excepting, without_exceptions
 from kgqa.qa.logical_forms.graph_facts import FactRow, GraphFacts, edge_of, ids, with_facts
 from kgqa.qa.logical_forms.graph_index import NameLookup
 from kgqa.qa.logical_forms.lacking import lacking
@@ -85,20 +86,20 @@ def score_forms(
         InputError: a remote graph does not respond.
     """
     found = []
-    for question in questions:
+    for whole in questions:
         facts = _facts_of(retriever.graph)
+        question, left_out = without_exceptions(facts, retriever.linker, retriever.index, whole)
         asked = question_mentions(facts, retriever.linker, retriever.index, question)
         facts = _with_names(facts, asked)
         forms = Enumerator(facts, asked, retriever.index.classes).forms()
         candidates = shortlist(facts, asked, forms, retriever.similarity)
-        found.append((facts, candidates, lacking(facts, asked, retriever.similarity) if candidates else []))
+        candidates = excepting(facts, candidates, left_out) or candidates
+        lacked = lacking(facts, asked, retriever.similarity) if candidates else []
+        found.append((question, facts, candidates, lacked))
     # all questions are scored together, so that a batch costs a few forward passes instead of one per question
-    beside = [
-        (question, [c.phrase for c in candidates], lacked)
-        for question, (_, candidates, lacked) in zip(questions, found, strict=True)
-    ]
+    beside = [(question, [c.phrase for c in candidates], lacked) for question, _, candidates, lacked in found]
     scores = _read(beside, reader.forms or reader)
-    return [(facts, candidates, row) for (facts, candidates, _), row in zip(found, scores, strict=True)]
+    return [(facts, candidates, row) for (_, facts, candidates, _), row in zip(found, scores, strict=True)]
 
 
 def _facts_of(graph: KnowledgeGraph) -> GraphFacts:
@@ -199,18 +200,25 @@ def _computed(
         share[key] = share.get(key, 0.0) + chance
         if key not in best or chance > own[best[key]]:
             best[key] = n
+    # that nothing meets the conditions, and that the graph does not say it, are both no answer
+    met_by_none = share.pop(frozenset(), 0.0)
     order = sorted(share, key=lambda key: -share[key])
-    first = candidates[best[order[0]]]
-    if no_form >= share[order[0]]:
-        near = _reading(facts, first, share[order[0]]) if share[order[0]] >= NEAR else None
-        evidence = Evidence(near=near)
-        none = Candidate("", Source.NONE, form_calibration.confidence(no_form))
+    most = share[order[0]] if order else 0.0
+    if no_form + met_by_none >= most:
+        none = Candidate("", Source.NONE, form_calibration.confidence(no_form + met_by_none))
+        empty, near = None, None
+        if met_by_none > no_form:
+            empty = _reading(facts, candidates[best[frozenset()]], met_by_none)
+        elif most >= NEAR:
+            near = _reading(facts, candidates[best[order[0]]], most)
+        evidence = Evidence(interpretation=empty, near=near)
         return ComputedAnswer(none, evidence, others=_candidates(facts, candidates, best, share, order))
+    first = candidates[best[order[0]]]
     others = [_reading(facts, candidates[best[key]], share[key]) for key in order[1 : MAX_READINGS + 1]]
     sure = form_calibration.confidence(share[order[0]])
     made = _answer(state, facts, first, sure, tuple(r for r in others if r.probability >= NEAR))
     left = _candidates(facts, candidates, best, share, order[1:])
-    return replace(made, others=(*left, Candidate("", Source.NONE, no_form)))
+    return replace(made, others=(*left, Candidate("", Source.NONE, no_form + met_by_none)))
 
 
 def _candidates(

@@ -82,7 +82,8 @@ def source_words(answer: Answer, language: str = ENGLISH) -> str:
         return answer_phrase(language, "no_fact")
     if is_computed(answer):
         return answer_phrase(language, "computed")
-    if answer.source is Source.KNOWLEDGE and not is_common(answer.graph):
+    of_graph = answer.source is Source.KNOWLEDGE or is_none_of_them(answer)
+    if of_graph and not is_common(answer.graph):
         return answer_phrase(language, "graph").replace("{name}", answer.graph)
     return answer_phrase(language, answer.source.value)
 
@@ -90,6 +91,11 @@ def source_words(answer: Answer, language: str = ENGLISH) -> str:
 def is_computed(answer: Answer) -> bool:
     """Whether an answer is computed from the numbers of its passage; the expression is its interpretation."""
     return answer.source is Source.PASSAGE and answer.evidence.interpretation is not None
+
+
+def is_none_of_them(answer: Answer) -> bool:
+    """Whether the graph has no answer because nothing in it meets the conditions of the interpretation."""
+    return answer.source is Source.NONE and answer.evidence.interpretation is not None
 
 
 def sentence(subgraph: Subgraph, edge: int) -> str:

@@ -13,6 +13,7 @@ from kgqa.graph.storage.store import GraphStore
 from kgqa.qa.compute import _read, compute, execute_form, score_forms
 from kgqa.qa.decide import DecisionConfig, decide
 from kgqa.qa.logical_forms.rank import NO_FORM
+from kgqa.qa.render import is_none_of_them
 from kgqa.qa.retrieve import Retriever
 from kgqa.qa.state import QAState
 from kgqa.types import Answer, InputError, KnowledgeGraph, Question, Source, Subgraph, Triple
@@ -123,6 +124,13 @@ def test_several_ends_are_the_answer_together_with_a_path_each(ask) -> None:
     answer = ask("What does the Island Line own?", "what Island Line owns: East Pier, Gull, Tern")
     assert answer.text == "East Pier, Gull, Tern" and len(answer.evidence.paths) == 3
     assert [item.path for item in answer.items] == list(answer.evidence.paths)
+
+
+def test_conditions_that_nothing_meets_are_no_answer_and_read_as_none_of_them(ask) -> None:
+    answer = ask("Which ships are longer than 90 m?", "ships whose length is more than 90 m")
+    assert answer.source is Source.NONE and is_none_of_them(answer)
+    assert answer.evidence.interpretation.phrase == "ships whose length is more than 90 m"
+    assert not is_none_of_them(ask("Who painted the Gull?", NO_FORM))
 
 
 def test_where_the_graph_does_not_say_it_nothing_is_answered(ask) -> None:

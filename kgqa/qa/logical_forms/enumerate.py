@@ -53,7 +53,6 @@ from kgqa.types import NO, YES, Edges
 
 _WHAT_IS = re.compile(r"\W*what(?:.s| is| does| do)\s+(?:an?\b|the word)?\W*(?:mean)?\W*", re.IGNORECASE)
 _NEITHER = re.compile(r"\bn(?:either|or)\b", re.IGNORECASE)
-_EXCEPT = re.compile(r"\b(?:except(?: for)?|other than|apart from|but for)\s+(?:the\s+)?$", re.IGNORECASE)
 _INEQUALITIES: tuple[Comparator, ...] = (">", "<", ">=", "<=", "=")
 _OPPOSITE: dict[Comparator, Comparator] = {">": "<=", "<": ">="}
 
@@ -72,10 +71,21 @@ class Enumerator(SetForms):
         narrowed += [
             And(kind, form) for kind in classes for form in self._of_either(sets) if self._meet(kind, form)
         ]
-        narrowed += [form for kind in classes for form in self._of_others(kind, classes, [*sets, *narrowed])]
+        within = [
+            *classes,
+            *narrowed,
+            *(f for kind in classes for f in self._filters(kind) if self._members(f)),
+        ]
+        led_to = [onward for form in within for onward in self._beyond(form, ends_here=True)]
+        led_to = [form for form in led_to if self._is_mentioned(form.path[-1])]
+        within += sets
+        of_others = dict.fromkeys(form for kind in classes for form in self._of_others(kind, classes, within))
+        narrowed += of_others
         records = self._records(classes)
         both = [*self._both(one, narrowed, records), *(form for forms in records.values() for form in forms)]
-        bases = [*classes, *narrowed, *both, *(f for f in sets if len(self._members(f)) > 1)]
+        joint = list(self._joint(narrowed, of_others, sets, led_to))
+        both += [form for form in joint if self._members(form)]
+        bases = [*classes, *narrowed, *both, *led_to, *(f for f in sets if len(self._members(f)) > 1)]
         if not classes and self.things:
             bases += [form for form in own if isinstance(form, Join)]
         things = set(self.things)  # "the two Otter boats": both of them
@@ -96,6 +106,8 @@ class Enumerator(SetForms):
         for form in bound.values() if "truth" not in self.asked.operators else ():
             found += [form, *self._beyond(form)]
         found += [onward for form in narrowed for onward in self._beyond_all(form)]
+        found += led_to
+        found += [form for kind in (*classes, *unnamed) for form in self._holding(kind)]
         beyond = (onward for form in both for onward in self._beyond(form))
         found += [onward for onward in beyond if not self._members(onward).keys() <= set(self.things)]
         thirds = [
@@ -107,6 +119,8 @@ class Enumerator(SetForms):
         ]
         without = list(self._minus(bases, sets))
         found += without
+        unmet = [*self._unmet(classes, sets, bases), *(form for form in joint if not self._members(form))]
+        found += unmet
         found += self._truths(sets, classes, [*narrowed, *both])
         found += self._pairs()
         derived = list(self._derived(bases))
@@ -117,7 +131,11 @@ class Enumerator(SetForms):
         for form in (onward for node in nodes for onward in self._beyond(node)):
             found.append(next((And(kind, form) for kind in classes if self._meet(kind, form)), form))
         counted = (*bases, *values, *relative, *(f for f in found if isinstance(f, Filter | Minus)))
-        counted = (*counted, *(form for form in own if isinstance(form, Join) and self._leads_down(form)))
+        counted = (
+            *counted,
+            *unmet,
+            *(form for form in own if isinstance(form, Join) and self._leads_down(form)),
+        )
         found += [Count(f) for f in counted if not (isinstance(f, Join) and self._are_values(f))]
         found = [form for form in found if self._has_bound(form)] or found
         found = [self._of_all(form) for form in found] if self._all_asked else found
@@ -192,6 +210,21 @@ class Enumerator(SetForms):
             return True
         return any(reached.keys() <= self._members(Class(group)).keys() for group in self.class_groups)
 
+    def _unmet(
+        self, classes: Sequence[SetForm], sets: Sequence[SetForm], bases: Sequence[SetForm]
+    ) -> Iterator[SetForm]:
+        """Conditions that no member of a class meets, though it has members with the relation: "leeks donated by Ann",
+        "bikes over 9,000 euros"."""
+        direct = [
+            f for f in sets if isinstance(f, Join) and isinstance(f.source, Entities) and len(f.path) == 1
+        ]
+        for kind in classes:
+            having = self._having(kind)
+            unmet = (f for f in direct if reverse_path(f.path)[0] in having and not self._meet(kind, f))
+            yield from (And(kind, form) for form in unmet)
+        for base in dict.fromkeys(bases):
+            yield from (form for form in self._filters(base) if not self._members(form))
+
     def _minus(self, bases: Sequence[SetForm], sets: Sequence[SetForm]) -> Iterator[SetForm]:
         """Negations: members of a set without a given relation to a mentioned entity, or without the relation at
         all."""
@@ -205,8 +238,6 @@ class Enumerator(SetForms):
                 taken = self._members(form).keys() & whole.keys()
                 if taken and len(taken) < len(whole):
                     yield Minus(base, form)
-            if named := tuple(thing for thing in self._excepted() if thing in whole):
-                yield from (Minus(kept, Entities(named)) for kept in (base, *self._filters(base)))
             for kinds in dict.fromkeys(self.class_groups):
                 yield from self._without(base, Class(kinds))
             # members that lack the relation altogether
@@ -218,12 +249,6 @@ class Enumerator(SetForms):
             for filtered in self._filters(base):
                 if not is_negative(filtered):  # "except those that are not organic" asks for the others
                     yield Minus(base, filtered)
-
-    def _excepted(self) -> list[int]:
-        """The things that the question leaves out by name: "which boats except the Heron"."""
-        asked = self.asked
-        mentions = [m for m in asked.mentions if _EXCEPT.search(asked.text[: max(m.start, 0)])]
-        return [entity for m in mentions for entity in m.entities if entity in self.things]
 
     def _without(self, base: SetForm, kind: Class) -> Iterator[Minus]:
         """Members of a set that a relation joins to no instance of a class: "the pupils who have had no lesson", though
@@ -519,7 +544,7 @@ class Enumerator(SetForms):
             for extreme in extremes:
                 yield from self._beyond(extreme)
 
-    def _beyond(self, form: SetForm, ends_here: bool = False) -> Iterator[SetForm]:
+    def _beyond(self, form: SetForm, ends_here: bool = False) -> Iterator[Join]:
         """Follow a further relation from a set: any if it has one member ("the driver of the fastest van"),
         else only those that the question names or that lead to a class it mentions. If the question names the
         first, follow a second one: "where the driver of the fastest van lives"."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain, groupby
+from math import inf
 from typing import Any, NamedTuple
 
 import torch
@@ -17,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from rapidfuzz import fuzz
 from torch import Tensor
 
-from kgqa.graph.linking.normalize import lemma
+from kgqa.graph.linking.normalize import STOP_WORDS, lemma, words
 from kgqa.language.overlap import overlap
 from kgqa.language.values import value_asked
 from kgqa.qa.logical_forms.execute import Result, class_counted, execute, first_end, members
@@ -49,6 +50,7 @@ from kgqa.qa.logical_forms.mentions import (
     are_synonyms,
     attributes_asked,
     class_asked,
+    conditions_asked,
     counted_nouns,
     most_counted,
     operators_in,
@@ -83,11 +85,15 @@ word: metres for "when", a date for "how tall"."""
 _OPPOSED = 8.0
 """Cost of a form with a relation whose words exclude one of the question: "last" for "next"."""
 _HALF = 4.0
-"""Cost of a form about a record that leaves out one of two things of it that the question mentions."""
+"""Cost of a form that leaves out one of two things of a record that the question mentions, or one of two conditions
+that it joins by "and"."""
+_STEP = 2.0
+"""Cost of each relation, of several that lead one after the other to the class asked for, that no word of the question
+can stand for: "Which coach won the race?" is not about the winner's coach."""
 _FEW = 30
 """Number of members of a result that are examined, and of facts of each."""
 _SIMPLE = 0.01
-"""Maximum cost of a form for a reserved place, above the lowest cost."""
+"""Difference of two costs that counts as none."""
 
 
 class RankedForm(NamedTuple):
@@ -117,8 +123,8 @@ def shortlist(
     similarity: Similarity | None = None,
     most: int = MAX_READ,
 ) -> list[RankedForm]:
-    """The shortlist, best first: one form for each verbalization. Forms with an empty result are left out, except
-    counts, yes/no forms and comparisons."""
+    """The shortlist, best first: one form for each verbalization. An empty set, or a count of 0, is left out unless all
+    others leave out more of the question."""
     close = _closeness(facts, asked, forms, similarity)
     rest, relations = rest_of(asked), facts.graph.relations
     against = {r for r in close if r >= 0 and opposed(rest, f"{relations[r].label} {relations[r].words}")}
@@ -162,6 +168,7 @@ def shortlist(
     first = set(plain)
     order = [*plain, *sorted(set(range(len(forms))) - first, key=lambda n: -scores[n])]
     executed, kept = 0, set[str]()
+    empty, full = dict[str, float](), inf
     for _, alike in groupby(order, key=lambda n: (n in first, scores[n])):
         if len(found) >= most * 2 or executed > MAX_EXECUTED:
             break
@@ -169,7 +176,7 @@ def shortlist(
         for _, n in sorted((verbalizer.phrase(forms[n]).casefold(), n) for n in alike):
             executed += 1
             result = execute(facts, forms[n])
-            if result is None or (result.is_set and not _is_shown(facts, result.members)):
+            if result is None or (result.members and result.is_set and not _is_shown(facts, result.members)):
                 continue
             key = result.key, type(forms[n])
             # at most three forms with the same result, which would otherwise crowd out the others
@@ -178,7 +185,11 @@ def shortlist(
                 continue
             phrase = verbalizer.with_result(forms[n], result)
             score = scores[n]
-            if result.is_set:
+            if not result.members and (result.is_set or (isinstance(forms[n], Count) and result.text == "0")):
+                empty.setdefault(phrase, costs[n])
+            else:
+                full = min(full, costs[n])
+            if result.members:
                 score += _implied(facts, asked, forms[n], result)
                 score -= _OTHER * ("count" in asked.operators and _are_numbers(facts, forms[n], result))
                 score -= _UNFIT * (bool(kinds) and _are_others(facts, result, kinds))
@@ -189,6 +200,8 @@ def shortlist(
                 score += _FITS * fits - _UNFIT * (fits < 0 and opens and is_value)
             found.setdefault(phrase, RankedForm(forms[n], result, phrase, score, for_people))
             kept |= {phrase} if n in first else set()
+    # "none of them" needs a form that leaves out less of the question than all that have a result
+    found = {phrase: c for phrase, c in found.items() if empty.get(phrase, -inf) < full - _SIMPLE}
     best = sorted(found.values(), key=lambda c: (c.phrase not in kept, -c.score, c.phrase.casefold()))[:most]
     return sorted(best, key=lambda c: (-c.score, c.phrase.casefold()))
 
@@ -302,7 +315,7 @@ def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
     named.update(kind for kind in counted if kind is not None)
     named.update(owner for e in entities_in(form) if facts.aspect(e) for owner in facts.owners(e))
     cost = 0.0
-    values = {value for part in inside if isinstance(part, Filter) for value in part.values}
+    values = {value for part in inside if isinstance(part, Filter) for value in part.values} - {YES, NO}
     numbers = " ".join(facts.graph.relations[r].label for r in _relations(form) if facts.is_count(r))
     for mention in asked.mentions:
         said = asked.text[mention.start : mention.end] if mention.start >= 0 else ""
@@ -315,9 +328,12 @@ def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
             )
     expressed = set().union(*(operators_in(facts.graph.relations[r].label) for r in _relations(form)))
     rank = 1 if "rank" in expressed else asked.rank
-    if asked.values and not values and not types & {Extreme} and "rank" not in expressed:
-        # a number may belong to a name; a date or a unit says more
-        cost += _MISSED * (0.6 if all(map(str.isdecimal, asked.values)) else 2.0)
+    if not types & {Extreme} and "rank" not in expressed:
+        labels = [facts.graph.relations[r].label for r in _relations(form)] + [facts.label(e) for e in named]
+        said = " ".join([*values, *labels]).casefold()
+        left_out = [value for value in asked.values if value.casefold().removeprefix("1 ") not in said]
+        # a small number may belong to a name; a date, a year or a unit says more
+        cost += sum(_MISSED * 0.6 if v.isdecimal() and len(v) < 4 else _HALF for v in left_out)
     implied = {p.source.source for p in inside if isinstance(p, Join) and isinstance(p.source, Filter)}
     denoted = None if class_asked(facts, asked) else _denoted_class(form)
     unnamed = (p.ids for p in inside if isinstance(p, Class) and p not in implied and p is not denoted)
@@ -330,7 +346,8 @@ def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
         if operator in _MET_BY and not types & _MET_BY[operator] and operator not in expressed:
             cost += _MISSED * _WEIGHTS.get(operator, 1.0)
     for part in inside:
-        if type(part) in _ASKED_BY and asked.operators.isdisjoint(_ASKED_BY[type(part)]):
+        is_truth = isinstance(part, Filter) and part.values[0] in (YES, NO)
+        if type(part) in _ASKED_BY and not is_truth and asked.operators.isdisjoint(_ASKED_BY[type(part)]):
             cost += _UNASKED
         if isinstance(part, Aggregate) and not _AGGREGATED_BY[part.kind] & asked.operators:
             cost += _UNASKED
@@ -342,7 +359,7 @@ def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
             label = facts.graph.relations[part.path[-1].relation].label
             cost += _OTHER * any(not overlap(label, asked.text[m.start : m.end]) for m in most)
         path = getattr(part, "path", ())
-        if isinstance(part, Filter) and part.values[0] in (YES, NO):
+        if isinstance(part, Filter) and is_truth:
             relation = facts.graph.relations[part.path[0].relation]
             cost += _UNASKED * (not overlap(rest, f"{relation.label} {relation.words}"))
         if isinstance(part, Filter) and part.counted:
@@ -356,9 +373,44 @@ def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
             cost += _UNASKED
     if isinstance(form, Count | Aggregate | Difference) and asked.operators.isdisjoint(_NUMBERS):
         cost += _UNFIT * (value_asked(asked.text).kind == "thing")  # "who" does not ask for a number
+    cost += _HALF * max(conditions_asked(facts, asked) - max(len(_conditions(form)), 1), 0)
+    if (kinds := class_asked(facts, asked)) and (hops := _hops(facts, form)) > 1:
+        cost += _STEP * max(hops - _words_for_hops(facts, asked, kinds), 0)
     if isinstance(form, Exists | Every | Compare) is not ("truth" in asked.operators):
         cost += _UNASKED
     return cost
+
+
+def _conditions(form: Form) -> set[tuple[object, ...]]:
+    """What the members of a form have to meet: its relations, each with the things or values it is about."""
+    found = set[tuple[object, ...]]()
+    for part in subforms(form):
+        if path := getattr(part, "path", ()):
+            source = getattr(part, "source", None)
+            ends = source.ids if isinstance(source, Entities) else getattr(part, "values", ())
+            found.add((*sorted(step.relation for step in path), *ends))
+    return found
+
+
+def _hops(facts: GraphFacts, form: Form) -> int:
+    """The number of relations that lead one after the other from a thing to a form; 0 for other forms."""
+    inner = form.source if isinstance(form, Count) else form
+    if isinstance(inner, And) and isinstance(inner.left, Class):
+        inner = inner.right
+    found, ahead = 0, False
+    while isinstance(inner, Join):
+        # back to a record and on from it is one relation: "who ordered the basket"
+        found += not (ahead and not inner.path[-1].forward)
+        ahead, inner = inner.path[0].forward, inner.source
+    return found if isinstance(inner, Entities) and not facts.aspect(inner.ids[0]) else 0
+
+
+def _words_for_hops(facts: GraphFacts, asked: QuestionMentions, answer: Sequence[int]) -> int:
+    """How many relations the words of a question may stand for, beside the class of its answer: one in "Which coach
+    won the race?"."""
+    kinds = [m for m in asked.mentions if m.entities != answer and all(map(facts.is_class, m.entities))]
+    said = {word for word, _, _ in words(rest_of(asked)) if word not in STOP_WORDS}
+    return max(len(kinds) + len(said), 1)
 
 
 def _denoted_class(form: Form) -> Form | None:

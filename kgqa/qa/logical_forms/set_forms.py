@@ -19,6 +19,7 @@ from kgqa.qa.logical_forms.language import (
     Join,
     Path,
     SetForm,
+    entities_in,
     reverse_path,
 )
 from kgqa.qa.logical_forms.mentions import (
@@ -48,6 +49,10 @@ _TIMES = re.compile(r"\b(?:than once|twice|thrice|\w+ times)\b", re.IGNORECASE)
 def _are_alike(one: set[Hop], other: set[Hop]) -> bool:
     shared = one & other
     return bool(shared) and (shared in (one, other) or len(shared) * 2 >= len(one | other))
+
+
+def _are_of_different_things(one: SetForm, other: SetForm) -> bool:
+    return set(entities_in(one)).isdisjoint(entities_in(other))
 
 
 class SetForms(SetFacts):
@@ -134,6 +139,12 @@ class SetForms(SetFacts):
                     for end in some
                 ):
                     yield texts
+
+    def _holding(self, base: SetForm) -> Iterator[And]:
+        """Members of a set with a relation that the question names and that other members lack: "who has a phone"."""
+        for step, having in self._having(base).items():
+            if step.forward and having < len(self._members(base)) and self._is_mentioned(step):
+                yield And(base, Join(reverse_path((step,)), Join((step,), base)))
 
     def _compares_others(self) -> bool:
         """Whether a superlative stands before a noun that names no relation: "the shortest comic", not "the highest
@@ -249,11 +260,11 @@ class SetForms(SetFacts):
                 yield from (Join(path, Entities((one, other))) for path in shared)
 
     def _of_others(self, kind: Class, classes: Sequence[Class], sets: Sequence[SetForm]) -> Iterator[And]:
-        """Nameless nodes of a class by what they lead to: things of another class that the question mentions, or those
-        of a set in it ("bookings for a van", "bookings for electric cars")."""
+        """Members of a class by what they lead to: things of another class that the question mentions, or those of a
+        set in it ("bookings for a van", "customers who own an electric bike")."""
         others = [other for other in classes if other != kind]
         size = len(self._members(kind))
-        if not others or size > MAX_NARROWED or not self._is_nameless(kind):
+        if not others or size > MAX_NARROWED or (self.facts.graph.is_remote and not self._is_nameless(kind)):
             return
         within = [
             form
@@ -266,6 +277,27 @@ class SetForms(SetFacts):
                 narrowed = And(kind, Join(reverse_path((step,)), form))
                 if ends & self._members(form).keys() and 0 < len(self._members(narrowed)) < size:
                     yield narrowed
+
+    def _joint(
+        self,
+        narrowed: Sequence[And],
+        others: Collection[And],
+        sets: Sequence[SetForm],
+        named: Sequence[SetForm],
+    ) -> Iterator[And]:
+        """What meets two conditions, or would: members of a class ("customers who live in Delft and own an electric
+        bike"), or what a relation that the question names leads to ("who lives in Delft and owns an electric bike")."""
+        for first, second in combinations(narrowed, 2):
+            direct = all(isinstance(getattr(f.right, "source", None), Entities) for f in (first, second))
+            alike = first.left == second.left and (direct or first in others or second in others)
+            if alike and _are_of_different_things(first.right, second.right):
+                yield And(first.left, And(first.right, second.right))
+        for form in sets if named else ():
+            if isinstance(form, Join) and isinstance(form.source, Entities):
+                kinds = {kind for end in list(self._members(form))[:FEW] for kind in self.facts.classes(end)}
+                for other in named:
+                    if _are_of_different_things(form, other) and self._are_of(kinds, self._members(other)):
+                        yield And(form, other)
 
     def _both(
         self,

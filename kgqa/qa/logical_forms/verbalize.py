@@ -217,6 +217,10 @@ class Verbalizer:
                 return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
             case Class(kinds):
                 return self._kinds(kinds)
+            case And(base, Join((back,), Join((step,), source))) if (
+                base == source and back.relation == step.relation and step.forward
+            ):
+                return f"{self.noun(base, those)} that {self._held(self._wording(step))}"
             case And(Class(kinds), other):
                 return self.noun(other, self._kinds(kinds))
             case And(left, right):
@@ -469,6 +473,16 @@ class Verbalizer:
         if of or word.undated == word.state:
             return f"that are {word.state} {nothing}"
         return f"that are not {word.undated}"
+
+    @staticmethod
+    def _held(word: Wording) -> str:
+        """A predicate of entities that have a relation, to whatever it leads."""
+        article = "" if word.copula == "include" else "an " if word.noun[:1].lower() in "aeiou" else "a "
+        return (
+            f"have {article}{word.noun}"
+            if word.noun
+            else f"{word.verb_of_many or f'are {word.state}'} something"
+        )
 
     def _extreme(self, form: Extreme, those: str) -> str:
         source = self.noun(form.source, those)

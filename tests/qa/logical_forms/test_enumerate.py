@@ -536,11 +536,55 @@ def test_what_is_not_more_is_at_most_as_much() -> None:
     assert not any("(JOIN weight" in form for form in forms)  # 2 kg is a limit, not what is left out
 
 
-@pytest.mark.parametrize("but", ["except", "apart from the", "other than"])
-def test_what_is_left_out_by_name(but: str) -> None:
-    forms = grown(orders(), f"Which orders {but} O-1 were paid?")
-    kept = '(FILTER = paid "yes" (CLASS "order"))'
-    assert f'(MINUS {kept} "O-1")' in forms
+BIKES = f"""
+Swift|owner|Ann
+Swift|electric|"yes"
+Heron|owner|Bo
+Heron|electric|"yes"
+Kite|owner|Cy
+Kite|electric|"no"
+Kite|colour|green
+Kite|price|"480"
+Swift|price|"900"
+Ann|lives in|Delft
+Bo|lives in|Gouda
+Cy|lives in|Delft
+Ann|phone number|"12"
+Ann|{TYPE}|customer
+Bo|{TYPE}|customer
+Cy|{TYPE}|customer
+"""
+ELECTRIC = '(FILTER = electric "yes" (CLASS "bike"))'
+
+
+def bikes() -> NameLookup:
+    triples = [Triple(*line.split("|")) for line in BIKES.strip().splitlines()]
+    triples += [Triple(name, TYPE, "bike") for name in ("Swift", "Heron", "Kite")]
+    return NameLookup(GraphFacts(GraphStore.from_triples(triples, name="bikes")))
+
+
+def test_a_condition_on_a_thing_is_joined_with_one_on_things_of_a_class() -> None:
+    forms = grown(bikes(), "Which customers live in Delft and own an electric bike?")
+    both = f'(AND (JOIN "lives in" "Delft") (JOIN (R owner) {ELECTRIC}))'
+    assert f'(AND (CLASS "customer") {both})' in forms
+    assert both in grown(bikes(), "Who lives in Delft and is the owner of an electric bike?")
+
+
+def test_a_relation_that_is_named_leads_on_from_a_class() -> None:
+    assert '(JOIN (R owner) (CLASS "bike"))' in grown(bikes(), "Who is the owner of a bike?")
+
+
+def test_a_relation_that_is_named_may_be_all_that_is_asked_for() -> None:
+    holding = '(AND (CLASS "customer") (JOIN "phone number" (JOIN (R "phone number") (CLASS "customer"))))'
+    assert holding in grown(bikes(), "Which customers have a phone number?")
+    assert holding not in grown(bikes(), "Which customers have a bike?")
+
+
+def test_conditions_that_nothing_meets_are_grown() -> None:
+    assert '(FILTER > price "1000" (CLASS "bike"))' in grown(bikes(), "Which bikes cost more than 1000?")
+    forms = grown(bikes(), "Which customers live in Gouda and own a green bike?")
+    green = '(JOIN (R owner) (AND (CLASS "bike") (JOIN colour "green")))'
+    assert f'(AND (CLASS "customer") (AND (JOIN "lives in" "Gouda") {green}))' in forms
 
 
 def test_all_members_meet_a_condition() -> None:

@@ -240,3 +240,68 @@ def test_how_many_asks_for_one_number() -> None:
     phrases = [c.phrase for c in shortlist(names.facts, question, Enumerator(names.facts, question).forms())]
     own = [p for p in phrases if "hours of" in p and "Golf" in p]
     assert own[0].startswith("the sum of")
+
+
+RACES = f"""
+Spring Race|won by|Mia
+Autumn Race|won by|Leo
+Mia|coached by|Ida
+Leo|coached by|Ulf
+Ida|{TYPE}|coach
+Ulf|{TYPE}|coach
+Mia|{TYPE}|rower
+Leo|{TYPE}|rower
+Mia|lives in|Oss
+Leo|lives in|Brae
+Mia|left-handed|"yes"
+Leo|left-handed|"no"
+Mia|joined|"2019-05-02"^^<{XSD}date>
+Leo|joined|"2021-03-01"^^<{XSD}date>
+"""
+
+
+@pytest.fixture
+def races() -> NameLookup:
+    triples = [Triple(*line.split("|")) for line in RACES.strip().splitlines()]
+    return NameLookup(GraphFacts(GraphStore.from_triples(triples, name="races")))
+
+
+def costs(names: NameLookup, text: str, *forms: str) -> list[float]:
+    question = asked(names, text)
+    return [coverage(names.facts, question, names.parse(form)) for form in forms]
+
+
+def test_each_relation_to_the_answer_needs_a_word(races: NameLookup) -> None:
+    form = '(AND (CLASS coach) (JOIN (R "coached by") (JOIN (R "won by") "Spring Race")))'
+    (bridged,) = costs(races, "Which coach won the Spring Race?", form)
+    (asked_for,) = costs(races, "Which coach trained the winner of the Spring Race?", form)
+    assert bridged >= asked_for + 2
+
+
+def test_one_of_two_conditions_costs(races: NameLookup) -> None:
+    oss = '(AND (CLASS rower) (JOIN "lives in" Oss))'
+    both = f'(FILTER = left-handed "yes" {oss})'
+    one, two = costs(races, "Which rowers live in Oss and are left-handed?", oss, both)
+    assert one >= two + 4
+    assert costs(races, "Which rowers live in Oss?", oss) == [0]
+
+
+def test_each_value_that_is_left_out_costs(races: NameLookup) -> None:
+    oss = '(AND (CLASS rower) (JOIN "lives in" Oss))'
+    dated, truth = f'(FILTER = joined "2019" {oss})', f'(FILTER = left-handed "yes" {oss})'
+    one, two, other = costs(races, "Which rowers in Oss joined in 2019?", oss, dated, truth)
+    assert min(one, other) >= two + 3
+
+
+def test_an_empty_set_is_worth_reading_if_all_others_leave_out_more(races: NameLookup) -> None:
+    def found(text: str) -> dict[str, Result]:
+        question, facts = asked(races, text), GraphFacts(races.facts.graph)
+        forms = Enumerator(facts, question, GraphIndex(facts.graph).classes).forms()
+        return {c.phrase: c.result for c in shortlist(facts, question, forms)}
+
+    none = found("Which rowers joined after 2022?")
+    assert not none["rowers that joined after 2022"].members
+    assert all(result.members or result.text for result in found("Which rowers joined after 2020?").values())
+    assert (
+        found("How many rowers joined after 2022?")["the number of rowers that joined after 2022"].text == "0"
+    )

@@ -35,6 +35,7 @@ CASES = {
     '(FILTER < bought (VALUES bought "Swift") (CLASS Van))': "vans whose bought is earlier than that of Swift",
     "(JOIN (R subClassOf) (CLASS Van))": "what vans is a kind of",
     '(ARGMAX "top speed" (CLASS Vehicle) 2)': "vehicles with the second largest top speed",
+    "(AND (CLASS Van) (JOIN driver (JOIN (R driver) (CLASS Van))))": "vans that have a driver",
     '(MINUS (CLASS Van) (JOIN driver "Tom Firth"))': "vans except those whose driver is Tom Firth",
     "(MINUS (CLASS Vehicle) (JOIN (R driver) (CLASS Van)))": "vehicles that are the driver of no van",
     '(FILTER > (COUNT (R driver)) "1" (JOIN (R driver) (CLASS Vehicle)))': "the drivers of more than 1 vehicle",
