@@ -205,11 +205,13 @@ def _sentence(state: QAState) -> Span | None:
 
 
 _PAST = re.compile(r"\bwhat (?:had |has )?(?:happened|did)\b", re.IGNORECASE)
+_HAPPENED = re.compile(r"\bhappened to ([^?.,]+)", re.IGNORECASE)
 
 
 def one_form_each(concepts: Sequence[Candidate], question: str) -> list[Candidate]:
     """Merge concepts that differ only by a verb's past form ("melt", "melted"), and sum their probabilities: the past
-    form is kept if the question asks what happened or what somebody did, else the most probable one.
+    form is kept if the question asks what happened or what somebody did, else the most probable one. What happened to
+    the vase may or may not name it: "broken vase" and "broken" are one.
 
     Plurals and -ing forms are different concepts ("glass" and "glasses", "paint" and "painting").
 
@@ -217,13 +219,16 @@ def one_form_each(concepts: Sequence[Candidate], question: str) -> list[Candidat
     >>> [(c.text, c.score) for c in one_form_each(found, "What happened to the ice?")]
     [('melted', 0.7), ('freeze', 0.3)]
     """
+    asked_past, thing = _PAST.search(question) is not None, _HAPPENED.search(question)
+    named = content(thing[1]) if thing else frozenset()
     groups: dict[str, list[Candidate]] = {}
     for concept in concepts:
-        groups.setdefault(" ".join(map(_verb_base, concept.text.split())), []).append(concept)
-    asked_past = _PAST.search(question) is not None
+        words = concept.text.split()
+        others = [word for word in words if not content(word) & named]
+        groups.setdefault(" ".join(map(_verb_base, others or words)), []).append(concept)
     best = (
         replace(
-            next((c for c in group if asked_past and c.text != base), group[0]),
+            min(group, key=lambda c: (len(c.text.split()), asked_past and c.text == base)),
             score=sum(c.score for c in group),
         )
         for base, group in groups.items()

@@ -34,6 +34,9 @@ from kgqa.types import NO, YES, Answer, Candidate, Evidence, EvidencePath, Quest
 MIN_FALL = math.log(2)
 """Minimum drop of the log-odds of a yes or no without its passage for the passage to count as evidence: the
 odds are halved."""
+TOLD = 0.6
+"""Share of the words of a yes/no question about something certain that its passage has, if the passage answers it: so
+are 1,016 more of 5,198 training questions that passages settle, and 1 more of 510 of common sense."""
 MAX_PATHS = 3
 MAX_ALONE = 2
 """Maximum number of paths that are left out one at a time, before all paths are left out together."""
@@ -142,20 +145,28 @@ def _shares_words(state: QAState) -> bool:
     return not asked.isdisjoint(told)
 
 
+_DEFINITE = re.compile(
+    r"\b(?:the|this|that|these|those|my|our|your|his|her|its|their|he|she|it|they|we|you|I|there)\b",
+    re.IGNORECASE,
+)
 _PAST = re.compile(
-    r"(?:^|[,.;:!?]\s+)(?:did|was|were|had)\s+"
-    r"((?:the|this|that|these|those|my|our|your|his|her|its|their|he|she|it|they|we|you|I|there)\b)?",
+    rf"(?:^|[,.;:!?]\s+)(?:did|was|were|had)\s+({_DEFINITE.pattern})?",
     re.IGNORECASE,
 )
 
 
 def _is_about(question: Question) -> bool:
     """Whether a yes/no question that shares words with its passage can only be about what the passage tells: it asks
-    what a certain thing did or was, or about a person of the passage. What is so in general does not say whether Tom
-    paid, but it does say whether dinosaurs laid eggs, even beside a toy dinosaur."""
-    asked, told = ({text[a:b] for a, b in people(text)} for text in (question.text, question.passage_text))
-    past = _PAST.search(question.text)
-    is_told = past and (past[1] or _beginnings(question.text) <= _beginnings(question.passage_text))
+    what a certain thing did or was, about something certain in mostly the words of the passage, or about a person of
+    it. What is so in general does not say whether Tom paid, but it does say whether dinosaurs laid eggs, even beside a
+    toy dinosaur."""
+    texts = question.text, question.passage_text
+    asked, told = ({text[a:b] for a, b in people(text)} for text in texts)
+    words, known = map(_beginnings, texts)
+    past, is_certain = _PAST.search(question.text), _DEFINITE.search(question.text)
+    is_told = (past and (past[1] or words <= known)) or (
+        is_certain and len(words & known) >= TOLD * len(words)
+    )
     return bool(is_told) or not asked.isdisjoint(told)
 
 

@@ -12,6 +12,7 @@ from kgqa.graph.formats.write import turtle_term
 from kgqa.graph.linking.normalize import words
 from kgqa.graph.relation_types import is_subclass_relation
 from kgqa.language.overlap import content
+from kgqa.language.quantities import NUMBER, Amount, find_quantities
 from kgqa.qa.decide import DecisionConfig
 from kgqa.qa.evidence import is_informative
 from kgqa.qa.logical_forms.graph_facts import FactRow, edge_of, ids, with_facts
@@ -45,8 +46,8 @@ def verify(
     `graph`, unless the passage answers them.
 
     The fact joins two mentions in the order of the question, from head to tail or by its relation's inverse, and
-    contains all words of the question except `_NEUTRAL` ones. A comparative in the opposite order counts as a negation.
-    If facts contradict each other, none is used.
+    contains all words of the question except `_NEUTRAL` ones. A comparative in the opposite order, and another number
+    of the same things, count as a negation. If facts contradict each other, none is used.
     """
     return tuple(_verified(state, decision.stated, graph) for state in states)
 
@@ -125,9 +126,16 @@ def stating(question: str, graph: Subgraph) -> Iterator[tuple[int, bool]]:
     # "Is glass a liquid?" is not stated by "glass is the place of a liquid"
     is_bare = _IS.match(question) and not _PLACE.search(question)
     known = content(question) | KINDS
+    numbers = [a for a in find_quantities(question) if a.quantity.kind == NUMBER and a.quantity.unit]
+    uncounted = [w for w in asked if not any(w in question[a.start : a.end].lower() for a in numbers)]
     for inverse in (False, True):
         for edge, (head, number, tail) in enumerate(graph.edges.tolist()):
             relation = graph.relations[number]
+            is_counted = (
+                numbers and not inverse and head in mentions and _counts_others(graph.labels[tail], numbers)
+            )
+            if is_counted and specific[edge] and _has_words(sentence(graph, edge), uncounted):
+                yield edge, len(NEGATION.findall(question)) % 2 == 1
             is_named = specific[edge] and head in mentions and tail in mentions
             if not is_named or (inverse and not relation.inverse):
                 continue
@@ -144,6 +152,12 @@ def stating(question: str, graph: Subgraph) -> Iterator[tuple[int, bool]]:
             if (in_order or turned) and _has_words(fact, asked) and not is_other:
                 # an odd number of negations turns the answer round, as does a comparative in opposite order
                 yield edge, in_order == (len(NEGATION.findall(question + " " + fact)) % 2 == 0)
+
+
+def _counts_others(label: str, numbers: Sequence[Amount]) -> bool:
+    """Whether a label has another number of the same things: "eight legs" for six legs."""
+    told = {a.quantity.unit: a.quantity.value for a in find_quantities(label)}
+    return any(told.get(a.quantity.unit, a.quantity.value) != a.quantity.value for a in numbers)
 
 
 def _compares(relation: Relation) -> bool:

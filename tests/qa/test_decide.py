@@ -145,6 +145,10 @@ def test_past_forms_of_one_verb_are_one_candidate_in_an_open_world_only() -> Non
     (closed,) = decide((asked,), DecisionConfig(), closed_world=True)
     assert names(list(open_world.candidates)) == ["melted", "freeze"] and open_world.best.concept == "melted"
     assert names(list(closed.candidates)) == ["melt", "freeze", "melted"]
+    plants = [known("plants die", 0.5), known("wither", 0.3), known("die", 0.2)]
+    merged = one_form_each(plants, "What happened to the plants?")
+    assert [(c.text, c.score) for c in merged] == [("die", 0.7), ("wither", 0.3)]
+    assert one_form_each(plants, "What happened?") == plants
     apart = [known("Turkey", 0.6), known("turkey", 0.4)]
     assert one_form_each(apart, "What did they visit?") == apart
     assert names(one_form_each([known("glass", 0.6), known("glasses", 0.4)], "What broke?")) == [

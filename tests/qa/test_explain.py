@@ -307,7 +307,9 @@ def test_a_passage_without_a_word_of_the_question_is_no_ground() -> None:
     assert found.source is Source.KNOWLEDGE and found.evidence.span is None
 
 
-@pytest.mark.parametrize("asked", ["Did the fish swim?", "Is Tom a fish?"])
+@pytest.mark.parametrize(
+    "asked", ["Did the fish swim?", "Is Tom a fish?", "Does the fish swim past the boat?"]
+)
 def test_what_was_and_people_of_a_passage_are_not_known_without_it(asked: str) -> None:
     passage = Passage("Tom saw the fish swim past the boat.")
     state = replace(yes_or_no(YES, 0.9), question=Question(asked, passage=passage))

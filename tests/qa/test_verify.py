@@ -21,14 +21,23 @@ ENDS = {
     "minute": "minute",
     "honey": "honey",
     "bee": "bees",
+    "spider": "spiders",
+    "eight legs": "eight legs",
 }
 RELATIONS = (
     Relation("/r/AtLocation", "at location", "is found at", "is the place of"),
     Relation("/r/NotCapableOf", "not capable of", "cannot"),
     Relation("/r/LongerThan", "longer than", "is longer than", "is shorter than"),
     Relation("/r/CreatedBy", "created by", "is made by"),
+    Relation("/r/HasA", "has a", "has"),
 )
-FACTS = [("Paris", 0, "France"), ("ostrich", 1, "fly"), ("hour", 2, "minute"), ("honey", 3, "bee")]
+FACTS = [
+    ("Paris", 0, "France"),
+    ("ostrich", 1, "fly"),
+    ("hour", 2, "minute"),
+    ("honey", 3, "bee"),
+    ("spider", 4, "eight legs"),
+]
 
 
 def graph_of(question: str) -> Subgraph:
@@ -57,6 +66,11 @@ def graph_of(question: str) -> Subgraph:
         ("Is Paris in France?", [True]),
         ("Is Paris not in France?", [False]),
         ("Can ostriches fly?", [False]),
+        ("Do spiders have eight legs?", [True]),
+        ("Do spiders have six legs?", [False]),
+        ("Do spiders not have six legs?", [True]),
+        ("Do spiders have six eyes?", []),
+        ("Do spiders break six legs?", []),
         ("Is an hour longer than a minute?", [True]),
         ("Is a minute longer than an hour?", [False]),  # a comparative, the other way around
         ("Is a minute shorter than an hour?", [True]),
