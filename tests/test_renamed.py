@@ -15,6 +15,7 @@ from kgqa.data.datasets.json_lines import read_table
 from kgqa.data.datasets.load import load_dataset
 from kgqa.models.arithmetic_head import FILE, ArithmeticHead, load_arithmetic_head, save_arithmetic_head
 from kgqa.models.collation.input_config import InputConfig, input_config_of
+from kgqa.models.load import open_reader
 from kgqa.models.reader import read_card
 from kgqa.qa.compute import FormCalibration
 from kgqa.qa.decide import DecisionConfig
@@ -107,13 +108,14 @@ def test_old_weights_are_found() -> None:
     ]
 
 
-def test_a_head_with_old_weights_opens(tmp_path: Path) -> None:
-    head = ArithmeticHead(8, 16)
-    save_arithmetic_head(head, tmp_path)
+def test_a_head_with_old_weights_opens(model_folder: Path, tmp_path: Path) -> None:
+    reader = open_reader(model_folder, "cpu").network
+    head = ArithmeticHead(reader.layerwise.hidden_size, 16)
+    save_arithmetic_head(head, {}, tmp_path)
     stored = load_file(tmp_path / FILE)
     save_file({k.replace("answer_type.", "gate."): v for k, v in stored.items()}, tmp_path / FILE)
-    opened = load_arithmetic_head(tmp_path, 8)
-    assert opened is not None and opened.state_dict().keys() == head.state_dict().keys()
+    opened = load_arithmetic_head(reader, tmp_path)
+    assert opened is not None and opened[1].state_dict().keys() == head.state_dict().keys()
 
 
 def test_rows_with_old_fields_are_read(tmp_path: Path) -> None:

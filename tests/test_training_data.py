@@ -25,10 +25,12 @@ FILES = sorted(path for path in DATA_SETS.glob("*/train/*.jsonl") if path.parts[
 
 
 def sources(recipe: dict[str, Any]) -> list[str]:
-    """Data sets that a recipe of a reader or a retriever trains on."""
+    """Data sets that a recipe of a reader, an arithmetic head or a retriever trains on."""
     data = recipe.get("data", [])
     named = [table["name"] for table in data] if isinstance(data, list) else []
     named += recipe.get("retriever", {}).get("data", [])
+    amounts = recipe.get("amounts", {"data": "", "others": {}})
+    named += [name for name in (amounts["data"], *amounts["others"]) if name]
     return [name for name in named if name not in MADE_UP]
 
 

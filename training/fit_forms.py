@@ -29,7 +29,7 @@ import kgqa
 from kgqa.data.files import read_json_lines
 from kgqa.evaluation import minimise
 from kgqa.metrics import is_right
-from kgqa.models.load import ADAPTER
+from kgqa.models.adapters import FORMS
 from kgqa.models.pretrained import CARD, write_card
 from kgqa.progress import track
 from kgqa.qa.compute import score_forms
@@ -228,7 +228,7 @@ def main() -> None:
     card = json.loads((chosen.reader / CARD).read_text(encoding="utf-8"))
     card.pop("checksums", None)
     if chosen.run is not None:
-        shutil.copy(chosen.run / "export" / ADAPTER, chosen.reader / ADAPTER)
+        shutil.copy(chosen.run / "export" / FORMS, chosen.reader / FORMS)
         write_card(chosen.reader, card)
     if not chosen.rows.exists():
         lines = [

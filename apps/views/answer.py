@@ -19,7 +19,7 @@ from apps.resources import (
     tongue,
 )
 from kgqa.language.care import turn_to
-from kgqa.qa.render import has_ground, in_full, is_common, perhaps
+from kgqa.qa.render import has_ground, in_full, is_common, is_none_of_them, perhaps
 from kgqa.settings import feedback_file
 from kgqa.types import Answer, InputError, NodeRole, Source
 
@@ -32,6 +32,10 @@ SCALE = {
 """Words for a confidence (keys of texts): from which value they are used, and their colour on light and dark."""
 
 
+NONE = "no_answer", "none_of_them"
+"""Texts for no answer, and for no answer because nothing meets the conditions."""
+
+
 def headline(answer: Answer, before: Answer | None = None) -> None:
     """The answer in large type, or "not known" with the best guess in small type; after an edit, also the answer
     before."""
@@ -40,7 +44,7 @@ def headline(answer: Answer, before: Answer | None = None) -> None:
     own = not guessed and answer.text is not None
     if knows_no_word(answer):
         large, small = say("unknown"), say("no_word_known")
-    elif not small and (guessed or answer.source is Source.NONE):
+    elif not small and (guessed or answer.source is Source.NONE) and not is_none_of_them(answer):
         small = say("no_answer_try")
     elif not is_unread(answer.question):
         notes = [meter(answer.confidence, colour_of(answer.confidence), certainty(answer))]
@@ -61,7 +65,7 @@ def headline(answer: Answer, before: Answer | None = None) -> None:
 def in_two_sizes(answer: Answer) -> tuple[str, str]:
     """Large and small text of an answer: the answer, or "not known" and the guess."""
     if not is_guess(answer):
-        return spoken(in_full(answer)) or say("no_answer"), ""
+        return spoken(in_full(answer)) or say(NONE[is_none_of_them(answer)]), ""
     guess = perhaps(answer)
     return say("unknown"), say("perhaps", answer=spoken(guess)) if guess else ""
 

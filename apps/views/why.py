@@ -37,6 +37,7 @@ from kgqa.qa.render import (
     has_ground,
     is_computed,
     is_decided_by_facts,
+    is_none_of_them,
     path_sentences,
     sentence,
 )
@@ -62,7 +63,7 @@ def reason(answer: Answer) -> None:
         ]
         st.html(listed(f"{text}: {facts}" for text, facts in shown))
     elif answer.source is Source.NONE:
-        st.markdown(say("no_answer_why"))
+        st.markdown(say("none_of_them_why" if is_none_of_them(answer) else "no_answer_why"))
     elif evidence.query and not evidence.paths:
         st.markdown(say("not_stated"))
     elif not (has_ground(answer) and is_decided_by_facts(answer)):

@@ -216,7 +216,7 @@ def train_recipe(
     values = _values(recipe)
     check_command(recipe, values, "kgqa train")
     tables = set(values) | {override.partition(".")[0] for override in overrides or ()}
-    made = next((name for name in ("task", "retriever", "forms") if name in tables), "reader")
+    made = next((name for name in ("task", "retriever", "forms", "amounts") if name in tables), "reader")
     kind, train, name, use = _trained()[made]
     loaded: Any = load_recipe(recipe, overrides or [], kind)
     folder, figures = out or Path("runs") / loaded.name, []
@@ -240,23 +240,27 @@ def train_recipe(
         summary = ", ".join(f"{figure} {mean:.3f} ± {sd:.3f}" for figure, (mean, sd) in spread.items())
         print(f"{seeds} seeds: {summary or 'there was no evaluation; set held_out, development or task.dev'}")
     else:
-        print(f"use it with: {use.format(folder / 'export')}")
+        print(f"use it with: {use.format(folder / 'export', run=folder)}")
 
 
 def _trained() -> dict[str, tuple[Any, Any, str, str]]:
     """What `kgqa train` can train, keyed by the recipe table that selects it: recipe class, training
     function, name, and how to use the result."""
+    from kgqa.trainer.finetuning.arithmetic import ArithmeticRecipe, train_arithmetic
     from kgqa.trainer.finetuning.classifier import TaskRecipe, train_task
     from kgqa.trainer.finetuning.fact_encoder import RetrieverRecipe, train_retriever
     from kgqa.trainer.finetuning.form_ranker import FormRecipe, train_form_ranker
     from kgqa.trainer.finetuning.reader import ReaderRecipe, train_reader
 
     asked_with = "kgqa train RECIPE.toml input.fact_encoder={}"
+    # the card of a reader has to change with its weights
+    forms, amounts = (f"python training/fit_{part}.py READER --run {{run}}" for part in ("forms", "amounts"))
     return {
         "reader": (ReaderRecipe, train_reader, "reader", "kgqa ask ... --model {}"),
         "task": (TaskRecipe, train_task, "classifier", "kgqa predict IN.jsonl OUT.jsonl --model {}"),
         "retriever": (RetrieverRecipe, train_retriever, "retriever", asked_with),
-        "forms": (FormRecipe, train_form_ranker, "adapter", "cp {}/forms.safetensors READER_FOLDER"),
+        "forms": (FormRecipe, train_form_ranker, "adapter", forms),
+        "amounts": (ArithmeticRecipe, train_arithmetic, "arithmetic head", amounts),
     }
 
 

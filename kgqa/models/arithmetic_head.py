@@ -3,11 +3,12 @@
 An expression is built one operation at a time over the quantities of question and passage; each result is a quantity of
 the next step (Jie, Li and Lu, 2022, Learning to Reason Deductively: Math Word Problem Solving as Complex Relation
 Extraction, section 3). A classifier decides whether to compute at all, as in NAQANet (Dua et al., 2019, DROP, section
-5). The encoder is frozen.
+5). The encoder has a low-rank adapter for it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,12 +16,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from kgqa.models.adapters import DOWN, UP, with_adapter
 from kgqa.models.pretrained import load_weights, save_half
+from kgqa.models.reader import Reader
 from kgqa.renamed import current_weights
 from kgqa.types import report_damage
 
 FILE = "amounts.safetensors"
-"""File in a reader's folder: the weights of its arithmetic head."""
+"""File in a reader's folder: the weights of its arithmetic head and adapter."""
 SIZE, LAYERS, HEADS = 128, 2, 4
 """Width of the head, its number of transformer layers, and their number of attention heads."""
 KINDS = 16
@@ -104,18 +107,20 @@ class ArithmeticHead(nn.Module):
         return states
 
 
-def save_arithmetic_head(head: ArithmeticHead, folder: Path) -> None:
-    """Write the weights of a head into a reader's folder, in half precision."""
-    save_half(head.state_dict(), folder / FILE)
+def save_arithmetic_head(head: ArithmeticHead, adapter: Mapping[str, Tensor], folder: Path) -> None:
+    """Write the weights of a head and of its adapter, in half precision."""
+    folder.mkdir(parents=True, exist_ok=True)
+    save_half({**head.state_dict(), **adapter}, folder / FILE)
 
 
-def load_arithmetic_head(folder: Path, hidden_size: int) -> ArithmeticHead | None:
-    """The arithmetic head in a reader's folder; None if there is none. Raises InputError if its weights are damaged,
-    or those of another reader."""
+def load_arithmetic_head(reader: Reader, folder: Path) -> tuple[Reader, ArithmeticHead] | None:
+    """The arithmetic head in a reader's folder, and `reader` with its adapter; None if there is none. Raises InputError
+    if its weights are damaged, or those of another reader."""
     if not (folder / FILE).exists():
         return None
     with report_damage(f"{folder / FILE}: not a head of this reader", "copy the checkpoint again"):
         stored = current_weights(load_weights(folder, FILE))
-        head = ArithmeticHead(hidden_size, stored["project.weight"].shape[0])
+        adapter = {name: stored.pop(name) for name in list(stored) if name.endswith((DOWN, UP))}
+        head = ArithmeticHead(reader.layerwise.hidden_size, stored["project.weight"].shape[0])
         head.load_state_dict(stored)
-    return head.eval()
+        return with_adapter(reader, adapter), head.eval()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -14,18 +13,18 @@ from typing import Any
 
 import torch
 from tokenizers import Tokenizer
-from torch import Tensor, nn
+from torch import Tensor
 
 from kgqa.batch import QABatch
 from kgqa.data.corpus.tokenizer import load_tokenizer
 from kgqa.limits.cancellation import check_cancelled
+from kgqa.models.adapters import form_adapter
 from kgqa.models.arithmetic_head import ArithmeticHead, load_arithmetic_head
 from kgqa.models.collation.collate import Collated, Collator
 from kgqa.models.collation.input_config import InputConfig, input_config_of
 from kgqa.models.collation.rows import CandidateRow, Similarity, row_key
 from kgqa.models.collation.sentence_batch import pad_rows
 from kgqa.models.devices import (
-    Int8Linear,
     cast_linear_layers,
     find_device,
     find_precision,
@@ -35,99 +34,9 @@ from kgqa.models.entity_vectors import FILE as ENTITIES
 from kgqa.models.entity_vectors import EntityVectors, load_entities
 from kgqa.models.fact_map import FactMap, MappedEncoder, load_map
 from kgqa.models.heads import of_choices
-from kgqa.models.pretrained import POOLER, load_weights, save_half
-from kgqa.models.reader import ENCODER, Reader, Scores, load_reader
-from kgqa.renamed import current_weights
+from kgqa.models.reader import Reader, Scores, load_reader
 from kgqa.settings import find_model
-from kgqa.types import Example, InputError, Passage, Question, Subgraph, report_damage
-
-# Low-rank adapters: a second reader that shares all weights of the first, except for small matrices of its own.
-# LoRA: Hu et al., 2022, section 4.1.
-
-
-ADAPTER = "forms.safetensors"
-"""File in a reader's folder: the adapter that ranks logical forms, with its own choice head."""
-DOWN, UP, HEAD = ".down", ".up", "choice.text."
-
-
-class LowRank(nn.Module):
-    """A frozen layer plus the product of two narrow matrices, the second of which is initialized to zero."""
-
-    def __init__(self, base: nn.Module, in_size: int, out_size: int, rank: int) -> None:
-        super().__init__()
-        self.base = base
-        self.down = nn.Parameter(torch.randn(rank, in_size) / rank)
-        self.up = nn.Parameter(torch.zeros(out_size, rank))
-
-    def forward(self, inputs: Tensor) -> Tensor:
-        """(..., in) to (..., out)."""
-        low = nn.functional.linear(inputs, self.down)
-        result: Tensor = self.base(inputs)
-        return result + nn.functional.linear(low, self.up).to(result.dtype)
-
-
-def adapted(reader: Reader, rank: int) -> Reader:
-    """A reader with an adapter at each linear layer of the encoder and its own choice head. All other weights are
-    shared with `reader`, which stays unchanged."""
-    own = {f"choice.text.{n}" for n, _ in reader.choice.text.named_modules()}
-    shared = {
-        id(module): module
-        for name, module in reader.named_modules()
-        if not list(module.children()) and name not in own
-    }
-    shared |= {id(value): value for value in reader.parameters() if not _is_own(reader, value)}
-    made = copy.deepcopy(reader, shared)  # what is in `shared` is not copied
-    for value in made.parameters():
-        value.requires_grad_(False)
-    encoder = made.layerwise.encoder
-    for parent in list(encoder.modules()):
-        for name, layer in list(parent.named_children()):
-            if isinstance(layer, nn.Linear | Int8Linear):
-                setattr(parent, name, LowRank(layer, layer.in_features, layer.out_features, rank))
-    for value in trainable(made).values():
-        value.requires_grad_(True)
-    return made
-
-
-def _is_own(reader: Reader, value: Tensor) -> bool:
-    return any(value is own for own in reader.choice.text.parameters())
-
-
-def trainable(reader: Reader) -> dict[str, nn.Parameter]:
-    """The weights that an adapted reader does not share, by name."""
-    return {
-        name: value
-        for name, value in reader.named_parameters()
-        if (name.startswith(ENCODER) and name.endswith((DOWN, UP))) or name.startswith(HEAD)
-    }
-
-
-def save_adapter(reader: Reader, folder: Path) -> None:
-    """Write the weights that an adapted reader does not share, in half precision."""
-    folder.mkdir(parents=True, exist_ok=True)
-    save_half(trainable(reader), folder / ADAPTER)
-
-
-def load_adapter(reader: Reader, folder: Path) -> Reader | None:
-    """`reader` with the adapter in its folder; None if the folder has none."""
-    if not (folder / ADAPTER).exists():
-        return None
-    with report_damage(f"{folder / ADAPTER}: not an adapter of this reader", "copy the checkpoint again"):
-        stored = {
-            name: value
-            for name, value in current_weights(load_weights(folder, ADAPTER)).items()
-            if POOLER not in name
-        }
-        rank = next(len(value) for name, value in stored.items() if name.endswith(DOWN))
-        made = adapted(reader, rank)
-        own: dict[str, Any] = trainable(made)
-        if own.keys() != stored.keys():
-            raise ValueError("its weights have other names")
-        with torch.no_grad():
-            for name, value in stored.items():
-                own[name].copy_(value)
-    return made.eval()
-
+from kgqa.types import Example, InputError, Passage, Question, Subgraph
 
 ROWS_TOGETHER = (16, 512)
 """Batch size of candidate rows on a CPU (limited by its caches), and on other devices."""
@@ -166,8 +75,8 @@ class LoadedReader:
         self.network, self.name, self.card, self.precision = reader.eval(), name, card or {}, precision
         self.forms: LoadedReader | None = None
         """The same reader with the adapter that ranks logical forms, if the folder has one."""
-        self.amounts: ArithmeticHead | None = None
-        """The arithmetic head, if the folder has one."""
+        self.amounts: tuple[LoadedReader, ArithmeticHead] | None = None
+        """The same reader with the adapter that does arithmetic, and its head, if the folder has one."""
         longest = min(settings.max_tokens, reader.layerwise.max_tokens)
         self.settings = settings.model_copy(update={"max_tokens": longest})
         self.collator = Collator(tokenizer, self.settings, entities=entities)
@@ -326,8 +235,10 @@ def open_reader(model: str | Path, device: str | None = "auto", once: bool = Fal
         precision="fp32" if place is None else find_precision(place, reader.layerwise.hidden_size, once),
     )
     loaded = opened(reader if place is None else reader.to(place))
-    # after the reader, so that the adapter shares layers that are quantized already
-    if place is not None and (adapter := load_adapter(reader, folder)) is not None:
-        loaded.forms = opened(adapter.to(place))
-    loaded.amounts = load_arithmetic_head(folder, reader.layerwise.hidden_size)
+    if place is not None:
+        # after the reader, so that the adapters share layers that are quantized already
+        if (forms := form_adapter(reader, folder)) is not None:
+            loaded.forms = opened(forms.to(place))
+        if (amounts := load_arithmetic_head(reader, folder)) is not None:
+            loaded.amounts = opened(amounts[0].to(place)), amounts[1]
     return loaded

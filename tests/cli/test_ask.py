@@ -22,6 +22,11 @@ from kgqa.cli.predict import PredictionRun, predict_file
 from kgqa.types import Answer, Candidate, Evidence, EvidencePath, InputError, Item, Question, Source, Subgraph
 
 
+def write(path: Path, rows: list[object]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
 def test_ask_prints_the_json_contract(
     model_folder: Path, tools_file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -73,6 +78,22 @@ def test_a_logical_form_is_executed(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     ):
         with pytest.raises(InputError, match=why):
             CliRunner().invoke(app, [*asked, *args], catch_exceptions=False)
+
+
+def test_predict_keeps_the_order_and_goes_on_where_it_was(
+    model_folder: Path, tools_file: Path, tmp_path: Path
+) -> None:
+    rows = [{"id": f"q{i}", "question": f"What is it {i}?", "passage": "a red house"} for i in range(9)]
+    rows[4] = {"id": "q4", "question": "What?", "choices": ["bee", "hive"]}  # type: ignore[dict-item]
+    source, target = write(tmp_path / "in.jsonl", rows), tmp_path / "out.jsonl"
+    predict_file(source, target, PredictionRun(str(tools_file), str(model_folder), 4))
+    whole = target.read_text()
+    assert [json.loads(line)["id"] for line in whole.splitlines()] == [row["id"] for row in rows]
+    target.unlink()
+    (tmp_path / "out.jsonl.part").write_text(whole[: len(whole) // 2])  # stopped in the middle of a line
+    predict_file(source, target, PredictionRun(str(tools_file), str(model_folder), 4))
+    for line, original in zip(target.read_text().splitlines(), whole.splitlines(), strict=True):
+        assert json.loads(line)["answer"] == json.loads(original)["answer"]
 
 
 def test_a_korean_answer_is_said_in_korean(
@@ -171,12 +192,17 @@ def test_asked_measured_and_gone_on_with(
     assert capsys.readouterr().out.startswith("i dig ")
 
 
-def test_a_file_is_answered_in_order(folder: Path, tmp_path: Path) -> None:
+def test_a_file_is_answered_and_gone_on_with(folder: Path, tmp_path: Path) -> None:
     asked, out = tmp_path / "asked.jsonl", tmp_path / "out.jsonl"
     rows = [{"id": str(n), "question": "with what ?", "choices": ["trowel", "hive"]} for n in range(3)]
     asked.write_text("".join(json.dumps(row) + "\n" for row in rows))
     predict_file(asked, out, PredictionRun("everyday", str(folder), 2, "cpu"))
-    assert [json.loads(line)["id"] for line in out.read_text().splitlines()] == ["0", "1", "2"]
+    whole = out.read_text().splitlines(keepends=True)
+    assert [json.loads(line)["id"] for line in whole] == ["0", "1", "2"]
+    out.write_text("".join(whole[:2]))
+    predict_file(asked, out, PredictionRun("everyday", str(folder), 2, "cpu"))
+    again = out.read_text().splitlines(keepends=True)
+    assert again[:2] == whole[:2] and json.loads(again[2])["answer"] == json.loads(whole[2])["answer"]
 
 
 def test_what_is_missing_is_said(folder: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@ import csv
 import datetime
 import fcntl
 import json
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -112,6 +113,9 @@ def test_half_a_letter_poisons_no_file(model_folder: Path, tools_file: Path, tmp
 def test_only_the_same_run_goes_on(model_folder: Path, tools_file: Path, tmp_path: Path) -> None:
     source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     source.write_bytes(FINE)
+    for bad in (source, tmp_path, Path("/dev/full")):
+        with pytest.raises(InputError, match="input itself|regular file"):
+            answer(source, bad, tools_file, model_folder)
     answer(source, target, tools_file, model_folder)
     whole = target.read_bytes()
     answer(source, target, tools_file, model_folder)  # all there
@@ -192,6 +196,27 @@ def test_columns_of_any_type_pass_and_a_bad_row_names_the_users_file(tmp_path: P
     parquet.write_table(pyarrow.table({"question": [b"\xff"]}), path)
     with pytest.raises(InputError, match=f"^{path}: cannot be read"):
         read_questions(path)
+
+
+def test_nothing_is_left_in_temporary_folders_when_a_run_is_killed(
+    model_folder: Path, tools_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    parquet.write_table(pyarrow.table({"question": ["What did I dig with?"]}), tmp_path / "in.parquet")
+    asked = PredictionRun(str(tools_file), str(model_folder), 4)
+    there: list[list[Path]] = []
+    answered = predicting._answered
+
+    def looked_at(*given):
+        there.append([path for path in temporary.iterdir() if "predict" in path.name])
+        return answered(*given)
+
+    monkeypatch.setattr(predicting, "_answered", looked_at)
+    predict_file(str(tmp_path / "in.parquet"), str(tmp_path / "out.jsonl"), asked)
+    assert there == [[]]
 
 
 def test_from_a_recipe_to_labels(

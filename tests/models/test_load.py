@@ -12,17 +12,7 @@ from kgqa.graph.retrieval.ablation import without_edges
 from kgqa.limits.cancellation import Cancelled, cancel_when
 from kgqa.models.collation.input_config import InputConfig
 from kgqa.models.collation.rows import CandidateRow
-from kgqa.models.devices import Int8Linear, quantize_int8
-from kgqa.models.load import (
-    ADAPTER,
-    LoadedReader,
-    LowRank,
-    adapted,
-    load_adapter,
-    open_reader,
-    save_adapter,
-    trainable,
-)
+from kgqa.models.load import LoadedReader, open_reader
 from kgqa.models.reader import Reader
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.types import InputError, Link, NodeRole, Question, Subgraph
@@ -125,64 +115,3 @@ def test_a_reader_that_computes_no_numbers_says_so_in_one_line(
         weight.data.fill_(3e38)
     with pytest.raises(InputError, match="scores are NaN"):
         reader.score(rows(digging, "trowel"))
-
-
-# An adapted reader shares its weights with the reader that it belongs to, and begins as that reader.
-
-
-@pytest.fixture
-def adapted_reader(encoder: nn.Module) -> Reader:
-    return Reader(
-        encoder, ReasonerSettings(name="text-only", graph_size=16, num_layers=1, num_heads=2)
-    ).eval()
-
-
-def test_little_is_its_own_and_it_begins_as_the_reader(adapted_reader: Reader) -> None:
-    made = adapted(adapted_reader, 2)
-    shared = {id(value) for value in adapted_reader.parameters()}
-    own = [value for value in made.parameters() if id(value) not in shared]
-    assert sorted(map(id, own)) == sorted(map(id, trainable(made).values()))
-    assert all(value.requires_grad for value in own)
-    ids = torch.tensor([[2, 5, 6, 3]])
-    with torch.inference_mode():
-        one, two = (model.encoder.eval()(input_ids=ids).last_hidden_state for model in (adapted_reader, made))
-    assert torch.equal(one, two)
-    assert not any(isinstance(module, LowRank) for module in adapted_reader.modules())
-
-
-def test_it_is_stored_without_the_reader(adapted_reader: Reader, tmp_path: Path) -> None:
-    made = adapted(adapted_reader, 2)
-    with torch.no_grad():
-        for value in trainable(made).values():
-            value.normal_()
-    save_adapter(made, tmp_path)
-    again = load_adapter(adapted_reader, tmp_path)
-    assert again is not None
-    for name, value in trainable(made).items():
-        assert torch.allclose(value, trainable(again)[name], atol=1e-2), name
-    assert load_adapter(adapted_reader, tmp_path / "elsewhere") is None
-
-
-def test_a_damaged_one_is_told_in_a_line(adapted_reader: Reader, tmp_path: Path) -> None:
-    (tmp_path / ADAPTER).write_bytes(b"nothing")
-    with pytest.raises(InputError, match="not an adapter of this reader") as output:
-        load_adapter(adapted_reader, tmp_path)
-    assert "\n" not in str(output.value)
-
-
-def test_layers_of_integers_are_rounded_once_for_both(adapted_reader: Reader, tmp_path: Path) -> None:
-    made = adapted(adapted_reader, 2)
-    with torch.no_grad():
-        for value in trainable(made).values():
-            value.normal_(std=0.02)
-    save_adapter(made, tmp_path)
-    ids = torch.tensor([[2, 5, 6, 3]])
-    with torch.inference_mode():
-        exact = made.encoder.eval()(input_ids=ids).last_hidden_state
-        quantize_int8(adapted_reader.layerwise.encoder, lambda: adapted_reader.encoder(input_ids=ids))
-        over = load_adapter(adapted_reader, tmp_path)
-        assert over is not None
-        rounded = over.encoder(input_ids=ids).last_hidden_state
-    packed = {id(layer) for layer in adapted_reader.modules() if isinstance(layer, Int8Linear)}
-    assert packed and packed == {id(x) for x in over.encoder.modules() if isinstance(x, Int8Linear)}
-    assert torch.allclose(rounded, exact, atol=0.1)

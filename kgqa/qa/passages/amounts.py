@@ -13,19 +13,15 @@ from typing import Any, NamedTuple
 import torch
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from kgqa.language.quantities import (
-    ADD,
     CLOCK,
     DATE,
-    DIVIDE,
-    DIVIDED,
     MONEY,
-    MULTIPLY,
     NUMBER,
     OPERATORS,
     PERCENT,
-    SUBTRACT,
     TIME,
     YEAR,
     YES_NO,
@@ -39,7 +35,6 @@ from kgqa.language.quantities import (
     is_asked,
     unit_asked,
 )
-from kgqa.language.quantity_roles import Roles, roles_of, score_asked
 from kgqa.models.arithmetic_head import KINDS, ArithmeticHead, QuantityTokens
 from kgqa.models.load import LoadedReader
 from kgqa.qa.decide import parts, ranked
@@ -68,14 +63,8 @@ MAX_QUANTITIES = 14
 MAX_STEPS = 6
 """Maximum number of operations of an expression."""
 BEAM = 8
-OBJECTION = 6.0
-"""What is taken from the log-probability of an operation for each objection that the wording has to it."""
-WORDED = 0.9
-"""Probability that the answer has to be computed, where the wording says so: only rates or a score are told of a total,
-or times when something began and ended; 1 minus it, where the passage states the answer in the question's words."""
-ONLY_TIMES = 4, 0.7
-"""What is added to the log-odds of that, where a question asks for a duration of which only two times are told, and the
-probability that this reaches at most."""
+DOUBT = 0.9
+"""Doubt in an answer that is a quantity of something else, or a list where a count is asked for."""
 TOGETHER = 16
 """Batch size, in questions."""
 
@@ -130,17 +119,6 @@ class Sum(NamedTuple):
     """First and last token of each quantity."""
     spans: tuple[Span | None, ...]
     """Characters of each quantity in the passage; None for quantities of the question."""
-    roles: Roles = Roles()
-
-    def chance(self, chance: float) -> float:
-        """Probability that the answer has to be computed, from that of the head."""
-        if self.roles.is_stated:
-            return min(chance, 1 - WORDED)
-        if self.roles.only_times:
-            added, most = ONLY_TIMES
-            chance = max(chance, min(most, 1 / (1 + math.exp(-added) * (1 - chance) / max(chance, 1e-9))))
-        is_worded = self.roles.only_rates or self.roles.begin_and_end or self.roles.of_score
-        return max(chance, WORDED) if is_worded else chance
 
 
 class Operation(NamedTuple):
@@ -176,7 +154,6 @@ def sum_of(question: Question, reader: LoadedReader) -> Sum | None:
     if question.choices or not told:
         return None
     asked = find_quantities(question.text)
-    told = (not asked and score_asked(question.text, passage, told)) or told
     if not 2 <= len(told) + len(asked) <= MAX_QUANTITIES:
         return None
     collator = reader.collator
@@ -187,8 +164,7 @@ def sum_of(question: Question, reader: LoadedReader) -> Sum | None:
         return None
     places = [_tokens(first.offsets, a, 1) for a in asked] + [_tokens(second.offsets, a, at) for a in told]
     spans = (*(None for _ in asked), *(Span(a.start, a.end) for a in told))
-    roles = roles_of(question.text, asked, passage, told)
-    return Sum(ids, at, tuple(a.quantity for a in (*asked, *told)), tuple(places), spans, roles)
+    return Sum(ids, at, tuple(a.quantity for a in (*asked, *told)), tuple(places), spans)
 
 
 def _tokens(offsets: Sequence[tuple[int, int]], amount: Amount, shift: int) -> tuple[int, int]:
@@ -205,14 +181,14 @@ def quantity_kind(quantity: Quantity) -> int:
 def amount_tokens(sums: Sequence[Sum], states: Sequence[Tensor]) -> QuantityTokens:
     """A batch of arithmetic questions with the encoder's states (T, H) of each."""
     width = max(map(len, states))
+    shape, device = (len(sums), width), states[0].device
     batch = QuantityTokens(
-        states[0].new_zeros(len(sums), width, states[0].shape[1]),
-        torch.zeros(len(sums), width, dtype=torch.bool),
-        torch.zeros(len(sums), width, dtype=torch.long),
-        torch.zeros(len(sums), width, dtype=torch.long),
+        pad_sequence(list(states), batch_first=True),
+        torch.zeros(shape, dtype=torch.bool, device=device),
+        torch.zeros(shape, dtype=torch.long, device=device),
+        torch.zeros(shape, dtype=torch.long, device=device),
     )
     for n, (each, own) in enumerate(zip(sums, states, strict=True)):
-        batch.states[n, : len(own)] = own
         batch.mask[n, : len(own)] = True
         batch.segment[n, each.passage_at : len(own)] = 1
         for quantity, (first, last) in zip(each.quantities, each.places, strict=True):
@@ -240,34 +216,41 @@ _computed = lru_cache(maxsize=20_000)(computed)
 
 
 class Options(NamedTuple):
-    """The possible next operations, as tensors for the arithmetic head."""
+    """The possible next operations of an expression, as tensors for the arithmetic head."""
 
     steps: list[Operation]
+    results: list[Quantity]
+    """The result of each."""
     pairs: Tensor  # (P, 2) distinct pairs of quantities
     place: Tensor  # (O,) pair of each step
     operator: Tensor  # (O,)
     is_whole: Tensor  # (O,) whether the result is a whole number
+    is_asked: Tensor  # (O,) bool, whether the result is of the kind that the question asks for
 
 
-def options_of(found: Mapping[Operation, Quantity]) -> Options:
-    """The result of `possible` as tensors."""
-    steps = list(found)
-    pairs = list(dict.fromkeys((step.first, step.second) for step in steps))
+def options_of(expression: Expression, question: str) -> Options:
+    """The next operations that units allow, and that use no quantity twice without reason."""
+    found = {s: r for s, r in possible(expression.quantities).items() if _is_sensible(expression, s)}
+    pairs = list(dict.fromkeys((step.first, step.second) for step in found))
     number = {pair: n for n, pair in enumerate(pairs)}
     return Options(
-        steps,
-        torch.tensor(pairs).reshape(-1, 2),
-        torch.tensor([number[step.first, step.second] for step in steps], dtype=torch.long),
-        torch.tensor([step.operator for step in steps], dtype=torch.long),
-        torch.tensor([float(found[step].written.denominator == 1) for step in steps]),
+        list(found),
+        list(found.values()),
+        torch.tensor(pairs, dtype=torch.long).reshape(-1, 2),
+        torch.tensor([number[step.first, step.second] for step in found], dtype=torch.long),
+        torch.tensor([step.operator for step in found], dtype=torch.long),
+        torch.tensor([float(result.written.denominator == 1) for result in found.values()]),
+        torch.tensor([is_asked(result, question) for result in found.values()], dtype=torch.bool),
     )
 
 
 def scores_of(head: ArithmeticHead, pairs: Tensor, options: Options) -> Tensor:
     """Scores (O, 2) of the next operations, as an intermediate step and as the last, from states (P, size) of their
-    pairs."""
+    pairs; the result of the last is of the kind asked for."""
     scores = head.operations(pairs)[options.place, options.operator]
-    return scores + (head.whole[options.operator] * options.is_whole).unsqueeze(-1)
+    scores = scores + (head.whole[options.operator] * options.is_whole.to(scores.device)).unsqueeze(-1)
+    allowed = torch.stack([torch.ones_like(options.is_asked), options.is_asked], dim=-1).to(scores.device)
+    return scores.masked_fill(~allowed, -torch.inf)
 
 
 def expressions(
@@ -276,7 +259,6 @@ def expressions(
     states: Tensor,
     text: Tensor,
     question: str,
-    roles: Roles = Roles(),
 ) -> list[Expression]:
     """The most probable expressions by beam search, best first, whose results are of the kind that the question asks
     for; `states` (n, size) are those of the quantities, `text` (size,) that of question and passage."""
@@ -286,26 +268,19 @@ def expressions(
     for _ in range(MAX_STEPS):
         found: list[tuple[float, Expression, Tensor, bool]] = []
         for expression, own in open_ones:
-            results = possible(expression.quantities)
-            results = {step: result for step, result in results.items() if _is_sensible(expression, step)}
-            if not results:
+            options = options_of(expression, question)
+            if not options.steps:
                 unfinished += math.exp(expression.score)
                 continue
-            options = options_of(results)
             pairs = head.pairs(own, options.pairs, text)
-            scores = scores_of(head, pairs, options)
-            is_other = [not is_asked(results[step], question) for step in options.steps]
-            scores[:, 1].masked_fill_(torch.tensor(is_other), -torch.inf)
-            against = torch.tensor([objections(roles, expression, step) for step in options.steps])
-            chances = scores.flatten().log_softmax(0) - OBJECTION * against.flatten()
-            unfinished += math.exp(expression.score) * (1 - chances.exp().sum().item())
+            chances = scores_of(head, pairs, options).flatten().log_softmax(0)
             best = chances.topk(min(BEAM, len(chances)))
             for score, place in zip(best.values.tolist(), best.indices.tolist(), strict=True):
                 if score == -math.inf:
                     break
                 number, is_last = divmod(place, 2)
                 step = options.steps[number]
-                known = (*expression.quantities, results[step])
+                known = (*expression.quantities, options.results[number])
                 made = Expression((*expression.steps, step), known, expression.score + score)
                 state = head.results(pairs[options.place[number]][None], options.operator[number][None])
                 found.append((made.score, made, torch.cat([own, state]), bool(is_last)))
@@ -327,47 +302,6 @@ def _is_sensible(expression: Expression, step: Operation) -> bool:
     product = steps[step.second - given]
     shares = step.first in product[:2] and OPERATORS[product.operator] in ("*", "/", "r/")
     return step.second not in used and (step.first not in used or shares)
-
-
-def objections(roles: Roles, expression: Expression, step: Operation) -> tuple[int, int]:
-    """How many objections the wording has to an operation, as an intermediate step and as the last.
-
-    A rate is not added to what is none, a difference only joined by its sign, and a quantity not added to its product
-    with a count; the last step is of the kind that the question asks for.
-    """
-    steps, quantities = expression.steps, expression.quantities
-    given = len(quantities) - len(steps)
-    operator = OPERATORS[step.operator].removeprefix("r")
-    found = 0
-    if operator in (ADD, SUBTRACT):
-        found += _is_rate(roles, expression, step.first) is not _is_rate(roles, expression, step.second)
-        for n, other in (step[:2], step[1::-1]):
-            kind, own = quantities[other].kind, quantities[n].kind
-            joins = kind in (CLOCK, TIME) if own == TIME else kind not in (CLOCK, DATE)
-            sign, same = roles.signs.get(n, operator), roles.signs.get(n) == roles.signs.get(other)
-            found += joins and operator != (ADD if same and n in roles.signs else sign)
-        if step.second >= given and any(step.first in other[:2] for other in steps):
-            product = steps[step.second - given]
-            factor = product.second if product.first == step.first else product.first
-            found += not (_is_share(quantities[factor]) or factor in roles.multiples)
-    is_other_end = roles.last and operator in (ADD, SUBTRACT, MULTIPLY, DIVIDE) and operator not in roles.last
-    return found, found + bool(is_other_end)
-
-
-def _is_rate(roles: Roles, expression: Expression, n: int) -> bool:
-    """Whether a quantity of an expression is told as a rate, or computed from rates alone or from one and a share."""
-    given = len(expression.quantities) - len(expression.steps)
-    if n < given:
-        return n in roles.rates
-    step = expression.steps[n - given]
-    are_rates = [_is_rate(roles, expression, part) for part in step[:2]]
-    if all(are_rates):
-        return OPERATORS[step.operator] not in (DIVIDE, DIVIDED)
-    return any(are_rates) and _is_share(expression.quantities[step[are_rates.index(False)]])
-
-
-def _is_share(quantity: Quantity) -> bool:
-    return quantity.kind == PERCENT or quantity.value < 1
 
 
 _SIGNS = {"-": "−", "*": "×", "/": "÷", ">=": "≥", "<=": "≤"}
@@ -411,18 +345,17 @@ def compute_amounts(states: QAStates, reader: LoadedReader) -> QAStates:
     Raises:
         InputError: the reader's card is damaged.
     """
-    head = reader.amounts
-    if head is None:
+    if reader.amounts is None:
         return states
     calibration = AmountCalibration.of_card(reader.card)
     own = [n for n, state in enumerate(states) if not state.is_glossed and state.computed is None]
     found = [(n, each) for n in own if (each := sum_of(states[n].question, reader)) is not None]
     answers: dict[int, ComputedAnswer] = {}
-    doubts = {n: WORDED * is_list_for_count(states[n]) for n in own}
+    doubts = {n: miscount(states[n]) for n in own}
     for at in range(0, len(found), TOGETHER):
         part = found[at : at + TOGETHER]
         asked = [states[n] for n, _ in part]
-        made = _answers(asked, [each for _, each in part], reader, head, calibration)
+        made = _answers(asked, [each for _, each in part], *reader.amounts, calibration)
         for (n, _), (answer, doubt) in zip(part, made, strict=True):
             doubts[n] = max(doubts[n], doubt)
             if answer is not None:
@@ -436,12 +369,23 @@ def compute_amounts(states: QAStates, reader: LoadedReader) -> QAStates:
     )
 
 
-def is_list_for_count(state: QAState) -> bool:
-    """Whether the reader answers "How many?" by a list with an item that has no number: "two monkeys and a snake"."""
-    best = ranked(state)[0]
-    if best.span is None or unit_asked(state.question.text) is None:
-        return False
-    return any(not find_quantities(best.text[item.start : item.end]) for item in parts(best.text))
+_LABELLED = re.compile(
+    r"\b(?:aged?|ages|room|page|bus|line|chapter|flat|gate|platform|track)\s+(?:\d+\s*(?:-|–|to|and)\s*)?$",
+    re.IGNORECASE,
+)
+
+
+def miscount(state: QAState) -> float:
+    """Doubt in the reader's answer to "How many?": a list with an item that has no number ("two monkeys and a snake"),
+    or a number that names or ages something ("room 12", "aged 6-12")."""
+    best, passage, asked = ranked(state)[0], state.question.passage_text, unit_asked(state.question.text)
+    if best.span is None or asked is None:
+        return 0.0
+    is_list = any(not find_quantities(best.text[item.start : item.end]) for item in parts(best.text))
+    said = [a for a in find_quantities(passage) if a.start < best.span.end and best.span.start < a.end]
+    is_bare = bool(said) and all(a.quantity.kind == NUMBER and not a.quantity.unit for a in said)
+    names = is_bare and any(_LABELLED.search(passage, 0, a.start) for a in said)
+    return DOUBT * (is_list or (names and asked[0] == NUMBER))
 
 
 def in_unit_asked(state: QAState) -> ComputedAnswer | None:
@@ -483,11 +427,11 @@ def _answers(
         chances = head.is_computed(own, tokens).sigmoid().tolist()
         for state, each, row, chance in zip(states, sums, own, chances, strict=True):
             question, found = state.question, []
-            least, chance = calibration.least(is_answered(state, each)), each.chance(chance)
+            least = calibration.least(is_answered(state, each))
             if chance >= least:
                 own_states = states_of(row, each)
-                found = expressions(head, each.quantities, own_states, row[0], question.text, each.roles)
-            doubt = max(chance, WORDED * answers_other(state, each))
+                found = expressions(head, each.quantities, own_states, row[0], question.text)
+            doubt = max(chance, DOUBT * answers_other(state, each))
             yield _answer(question, each, found, chance, least, calibration), doubt
 
 
@@ -497,7 +441,7 @@ def is_answered(state: QAState, each: Sum) -> bool:
     best, question, given = ranked(state)[0], state.question.text, _given(state, each)
     if best.span is None:
         return best.source is not Source.NONE
-    asks_for_other = asks_for_result(question) or each.roles.only_rates or answers_other(state, each)
+    asks_for_other = asks_for_result(question) or answers_other(state, each)
     return not given or (all(is_asked(q, question) for q in given) and not asks_for_other)
 
 

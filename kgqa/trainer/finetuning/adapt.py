@@ -17,10 +17,10 @@ import numpy as np
 from kgqa.graph.linking.label_keys import is_value
 from kgqa.graph.relation_types import is_type_relation
 from kgqa.graph.suggested_questions import is_date_literal
+from kgqa.models.adapters import FORMS
 from kgqa.models.arithmetic_head import FILE as ARITHMETIC_HEAD
 from kgqa.models.collation.input_config import input_config_of
 from kgqa.models.fact_map import FILE as FACT_MAP
-from kgqa.models.load import ADAPTER
 from kgqa.models.pretrained import write_card
 from kgqa.models.reader import read_card
 from kgqa.settings import write_whole
@@ -217,7 +217,7 @@ def train_short(model: Path, recipe: ReaderRecipe, out: Path) -> TrainResult:
     """
     result, before = train_reader(recipe, out), read_card(model)
     fitted: dict[str, Any] = {key: before[key] for key in FITTED if key in before}
-    for name in (ADAPTER, ARITHMETIC_HEAD, FACT_MAP):
+    for name in (FORMS, ARITHMETIC_HEAD, FACT_MAP):
         if (model / name).is_file():
             copyfile(model / name, out / "export" / name)
     write_card(out / "export", {**read_card(out / "export"), **fitted})

@@ -13,10 +13,11 @@ from torch import nn
 
 from kgqa.batch import Loss, QABatch
 from kgqa.fingerprint import fingerprint
+from kgqa.models.adapters import CHOICES, adapted, form_adapter, save_form_adapter
 from kgqa.models.collation.collate import Collator
 from kgqa.models.dense_retrieval import open_fact_encoder
 from kgqa.models.heads import of_choices
-from kgqa.models.load import adapted, load_adapter, open_reader, save_adapter
+from kgqa.models.load import open_reader
 from kgqa.models.reader import Reader
 from kgqa.objectives.base import Batches, Objective
 from kgqa.progress import track
@@ -80,7 +81,7 @@ class FormRanking(Objective):
         return Loss.of(mean, choice=mean)
 
     def export(self, folder: Path) -> None:
-        save_adapter(self.reader, folder)
+        save_form_adapter(self.reader, folder)
 
 
 class FormBatches(Batches):
@@ -123,7 +124,7 @@ def train_form_ranker(recipe: FormRecipe, folder: Path) -> TrainResult:
     questions = saved_questions(saved)
     graphs = [path.stem for path in folders[1].glob("*.jsonl")]
     kept, held_out = _split(questions, graphs, settings.held_out)
-    reader = load_adapter(opened.network, base) or adapted(opened.network, settings.rank)
+    reader = form_adapter(opened.network, base) or adapted(opened.network, settings.rank, own=(CHOICES,))
     batches = FormBatches(kept, opened.collator, settings, recipe.trainer.seed)
 
     def evaluate(_objective: Any) -> dict[str, float]:

@@ -14,9 +14,9 @@ import torch
 from transformers import AutoConfig, AutoModel
 
 from kgqa.batch import TokenBatch
+from kgqa.models.adapters import adapted
 from kgqa.models.encoders.bert import BertEncoder, new_encoder, open_encoder
 from kgqa.models.encoders.layerwise import LayerwiseEncoder, additive, takes_segments
-from kgqa.models.load import adapted
 from kgqa.models.pretrained import load_pretrained
 from kgqa.models.reader import Reader, load_reader, save_reader
 from kgqa.models.reasoners import REASONERS, ReasonerSettings

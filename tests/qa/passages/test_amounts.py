@@ -22,7 +22,6 @@ from kgqa.language.quantities import (
     Quantity,
     find_quantities,
 )
-from kgqa.language.quantity_roles import Roles, roles_of
 from kgqa.models.arithmetic_head import FILE, ArithmeticHead, load_arithmetic_head, save_arithmetic_head
 from kgqa.models.load import open_reader
 from kgqa.models.pretrained import CARD, write_card
@@ -32,7 +31,6 @@ from kgqa.qa.passages.amounts import (
     AmountCalibration,
     Expression,
     Operation,
-    Sum,
     _is_sensible,
     answers_other,
     compute_amounts,
@@ -40,8 +38,7 @@ from kgqa.qa.passages.amounts import (
     formula,
     in_unit_asked,
     is_answered,
-    is_list_for_count,
-    objections,
+    miscount,
     possible,
     sum_of,
 )
@@ -69,7 +66,7 @@ def head_for(hidden_size: int, *operators: str, computes: bool = True) -> Arithm
 
 def answerer_with(folder: Path, graph: Path, head: ArithmeticHead | None, once: bool = False) -> Answerer:
     if head is not None:
-        save_arithmetic_head(head, folder)
+        save_arithmetic_head(head, {}, folder)
         card = json.loads((folder / CARD).read_text(encoding="utf-8"))
         write_card(folder, {**card, "amounts": {"layer": 1}})
     return Answerer.load(str(folder), graph, device="cpu", once=once)
@@ -143,16 +140,17 @@ def test_what_cannot_be_computed_is_left_to_the_reader(computing: Answerer) -> N
 
 
 def test_damaged_weights_and_cards_are_named(model_folder: Path) -> None:
-    assert load_arithmetic_head(model_folder, 16) is None
+    reader = open_reader(model_folder, "cpu").network
+    assert load_arithmetic_head(reader, model_folder) is None
     (model_folder / FILE).write_bytes(b"nothing")
     with pytest.raises(InputError, match=FILE):
-        load_arithmetic_head(model_folder, 16)
+        load_arithmetic_head(reader, model_folder)
     with pytest.raises(InputError, match="amounts"):
         AmountCalibration.of_card({"amounts": {"threshold": 2}})
 
 
 def test_the_head_fits_its_budget(tmp_path: Path) -> None:
-    save_arithmetic_head(ArithmeticHead(768), tmp_path)
+    save_arithmetic_head(ArithmeticHead(768), {}, tmp_path)
     assert (tmp_path / FILE).stat().st_size <= 2_000_000
 
 
@@ -268,7 +266,7 @@ def test_a_result_of_less_probability_counts_where_the_reader_has_no_answer(
     reader = computing.reader
     assert reader.amounts is not None
     with torch.no_grad():
-        reader.amounts.answer_type[-1].bias.zero_()
+        reader.amounts[1].answer_type[-1].bias.zero_()
     reader.card["amounts"] = {"layer": 1, "threshold": 0.6, "unanswered": 0.3}
     found = [each.computed for each in compute_amounts((state, none), reader)]
     assert found[0] is None and found[1] is not None and found[1].candidate.text == "12 euros"
@@ -319,231 +317,6 @@ def test_kinds_are_told_apart() -> None:
     assert len(kinds) == 5
 
 
-def roles_in(question: str, passage: str) -> Roles:
-    return roles_of(question, find_quantities(question), passage, find_quantities(passage))
-
-
-@pytest.mark.parametrize(
-    ("passage", "rates"),
-    [
-        ("Ann packed 6 boxes with 12 bottles in each box.", {1}),
-        ("Tickets cost 8 euros each. Four friends went in.", {0}),
-        ("Each of the 5 shelves holds 9 books and two lamps.", {1, 2}),
-        ("A crate holds 24 bottles. Ten crates came.", {0}),
-        ("Pia planted 4 rows of 12 trees.", {1}),
-        ("The crew of 9 eats 6 tins a day.", {1}),
-        ("Three books at 4 euros each and a pen for 2 euros.", {1}),
-        ("He saw 5 dogs and 3 cats every week for 8 weeks.", {1}),
-        ("A man has 6 hens. He sold two.", set()),
-    ],
-)
-def test_what_holds_for_each_is_a_rate(passage: str, rates: set[int]) -> None:
-    assert roles_in("", passage).rates == rates
-
-
-@pytest.mark.parametrize(
-    ("question", "passage", "signs"),
-    [
-        ("When should the bus have left?", "It left at 9:05, five minutes late.", {1: "-"}),
-        ("When did the bus leave?", "It should leave at 9:00, but was five minutes late.", {1: "+"}),
-        ("When was the train due?", "It came at 14:30, ten minutes early.", {1: "+"}),
-        ("When did Ludo get up?", "He rose an hour before his train, at 7:40.", {0: "-"}),
-        ("How old is Ann?", "Ann is two years older than Ben, who is 9.", {0: "+"}),
-        ("How old is Ben?", "Ann, 11, is two years older than Ben.", {1: "-"}),
-        ("How old is Ben?", "Ann is 11.", {}),
-        ("How many has Mia now?", "Mia had 9 nuts. She gave 3 to Sam and lost 2.", {1: "-", 2: "-"}),
-        ("How many were lost or given?", "Mia had 9 nuts. She gave 3 to Sam and lost 2.", {}),
-        ("How many has Mia now?", "Mia had 9 nuts. Sam gave her 3.", {}),
-        ("How many has Mia now?", "Mia had 9 nuts. Sam gave 3 nuts to Mia and 2 to Bo.", {1: "+"}),
-        ("How many has Mia now?", "Mia had 9 nuts. Sam lost 3 and Bo ate 2.", {}),
-        ("How many are left?", "There were 9 nuts. Sam lost 3 and Bo ate 2.", {1: "-", 2: "-"}),
-        ("How long did Ben take?", "Ann took 31 minutes, two minutes ahead of Ben.", {1: "+"}),
-        ("How long did Ann take?", "Ben took 33 minutes, two minutes behind Ann.", {1: "-"}),
-    ],
-)
-def test_a_difference_is_joined_by_its_sign(question: str, passage: str, signs: dict[int, str]) -> None:
-    assert roles_in(question, passage).signs == signs
-
-
-@pytest.mark.parametrize(
-    ("question", "last"),
-    [
-        ("What was the average harvest?", "/"),
-        ("How many more did she have than Ben?", "-"),
-        ("How many are left?", "-"),
-        ("How many jumps did they make together?", "*+"),
-        ("How many days does a packet last?", "/"),
-        ("What did each pay?", "/"),
-        ("What did Luis pay?", ""),
-    ],
-)
-def test_a_question_asks_for_the_last_step(question: str, last: str) -> None:
-    assert "".join(sorted(roles_in(question, "They shared 42 dollars equally.").last)) == last
-
-
-def objections_to(passage: str, question: str, *steps: tuple[int, int, str]) -> int:
-    """Objections to the last of some steps over the quantities of a passage."""
-    made = [Operation(first, second, OPERATORS.index(operator)) for first, second, operator in steps]
-    known = list(quantities(passage))
-    for step in made[:-1]:
-        known.append(possible(known)[step])
-    return objections(roles_in(question, passage), Expression(tuple(made[:-1]), tuple(known), 0.0), made[-1])[
-        1
-    ]
-
-
-def test_wording_objects_to_operations() -> None:
-    tickets = "Tickets cost 8 euros each. Four friends went in and paid 5 euros for tea."
-    paid = "How much did they pay altogether?"
-    assert objections_to(tickets, paid, (0, 1, "*")) == 0
-    assert objections_to(tickets, paid, (0, 1, "*"), (2, 3, "+")) == 0
-    assert objections_to(tickets, paid, (0, 2, "+")) > 0  # a rate and what is none
-    assert objections_to(tickets, paid, (0, 1, "*"), (0, 3, "+")) > 1
-    assert objections_to(tickets, paid, (0, 1, "/")) == 1  # not the last step that is asked for
-    bus = "The bus left at 9:05, five minutes late."
-    planned = "When should the bus have left?"
-    assert [objections_to(bus, planned, (0, 1, operator)) for operator in "+-"] == [1, 0]
-    nuts, now = "Mia had 9 nuts. She gave 3 to Sam and lost 2.", "How many has Mia now?"
-    assert [objections_to(nuts, now, (0, 2, operator)) for operator in "+-"] == [1, 0]
-    assert [objections_to(nuts, now, (1, 2, operator)) for operator in "+-"] == [0, 2]
-    race = "Ann took 31 minutes, two minutes ahead of Ben."
-    assert [objections_to(race, "How long did Ben take?", (0, 1, operator)) for operator in "+-"] == [0, 1]
-    coat, sold = "A coat of 80 euros, 25 % off.", "The first sold 20 copies, another twice as many."
-    assert objections_to(coat, "", (0, 1, "*"), (0, 2, "-")) == 0
-    assert objections_to(sold, "", (0, 1, "*"), (0, 2, "+")) == 0
-
-
-def test_a_total_of_which_only_rates_are_told_is_computed(computing: Answerer) -> None:
-    passage = "Ann packed 6 boxes with 12 bottles in each box."
-    asked = [
-        "How many bottles did Ann pack?",
-        "How many bottles are in one box?",
-        "How many boxes did Ann pack?",
-    ]
-    sums = [sum_of(Question(question, passage=Passage(passage)), computing.reader) for question in asked]
-    assert [each and each.chance(0.3) >= 0.9 for each in sums] == [True, False, False]
-    assert sums[0] is not None and not is_answered(read_as(asked[0], passage, "12"), sums[0])
-
-
-@pytest.mark.parametrize(
-    ("question", "passage", "of_score"),
-    [
-        ("How many goals were scored in total?", "Ajax beat Lyon 3-1 before 2,140 fans.", True),
-        ("How many goals in total?", "The final ended 3–1 for Brazil.", True),
-        ("How many goals did Lyon score?", "Ajax beat Lyon 3-1.", False),
-        ("How many goals were there by half-time?", "Ajax beat Lyon 3-1.", False),
-        ("How many goals were scored?", "Ajax led 1-0, then won 3-1.", False),
-        ("How many goals were scored?", "Ajax beat Lyon 3-1 with 2 goals by Kees.", False),
-        ("How many buns were sold?", "The shop sells 10-15 a day.", False),
-        ("How many children won?", "The game was won by those aged 6-12.", False),
-        ("How many goals were scored?", "The game is from 3-5. Ajax won.", False),
-        ("How many goals were scored?", "The game is at 3-5 pm. Ajax won.", False),
-        ("How many goals were scored?", "Bus 10-12 was late for the game.", False),
-        ("Who won?", "Ajax beat Lyon 3-1.", False),
-    ],
-)
-def test_both_sides_of_a_score_are_added(
-    question: str, passage: str, of_score: bool, computing: Answerer
-) -> None:
-    found = sum_of(Question(question, passage=Passage(passage)), computing.reader)
-    assert (found is not None and found.roles.of_score) is of_score
-    if found is not None and of_score:
-        assert [quantity.value for quantity in found.quantities] == [3, 1]
-        assert found.chance(0.1) >= 0.9 and found.roles.last == {"+"}
-
-
-@pytest.mark.parametrize(
-    ("question", "passage", "only_times"),
-    [
-        ("How long did the ride take?", "Ann left at 6:50 and got to the mill at 8:15.", True),
-        ("How many years was it open?", "The shop opened in 1998 and closed in 2011.", True),
-        ("How many minutes was it open?", "The shop opened in 1998 and closed in 2011.", False),
-        ("How long did the ride take?", "Ann left at 6:50. Ben left at 8:15.", False),
-        ("How long did it stand?", "The castle was built in 1200. It burned down in 1450.", True),
-        ("How long was the strike?", "The strike began on 3 May and ended on 10 May.", True),
-        ("How old was Otto when he died?", "Otto was born in 1901 and died in 1980.", True),
-        ("How old was Otto when he died?", "Otto was born in 1901 and married in 1925.", False),
-        ("How long is the bridge?", "The old one, 80 metres long, stood from 1902 to 1989.", False),
-        ("How long ago was it?", "The shop opened in 1998 and closed in 2011.", False),
-        ("When did she arrive?", "Ann left at 6:50 and got to the mill at 8:15.", False),
-        ("How long is the train?", "The train left at 9:00 and arrived at 11:00.", False),
-        ("How long is the road?", "Work on the road started in 1950 and finished in 1960.", False),
-        ("How long was the shop closed?", "The shop opened in 1900 and closed in 1980.", False),
-        ("How long was the shop open?", "The shop opened in 1900 and closed in 1980.", True),
-        ("How long was Ann away?", "Ann came home at 16:00 and left again at 18:00.", False),
-        ("How long is the museum open?", "The museum opens at 9:00 and the cafe closes at 18:00.", False),
-        ("How old was her son when she went?", "Ann was born in 1950 and went in 1980 with her son.", False),
-        ("How old was his wife when she died?", "Ben was born in 1950 and his wife died in 1975.", False),
-        ("How long did it last?", "The war began on 3 May 1914 and ended on 7 May 1918.", True),
-    ],
-)
-def test_two_times_tell_a_duration(question: str, passage: str, only_times: bool) -> None:
-    roles = roles_of(question, find_quantities(question), passage, find_quantities(passage))
-    assert roles.only_times is only_times
-    each = Sum([], 0, (), (), (), roles)
-    surely = 0.9 if roles.begin_and_end else 0.01
-    assert (
-        (each.chance(0.03) > 0.6) is only_times and each.chance(1e-4) <= surely and each.chance(0.97) == 0.97
-    )
-
-
-@pytest.mark.parametrize(
-    ("question", "passage", "surely"),
-    [
-        ("How long did the war last?", "The war began in 1914 and ended in 1918.", True),
-        ("How long was the airport closed?", "Fog kept the airport closed from 4:30 to 9:15.", True),
-        ("How long is the journey?", "The train leaves Oslo at 8:15 and gets to Lund at 11:20.", True),
-        ("How long was the break?", "The film runs from 8:15 to 10:00, with a break.", False),
-        ("How long did the war last?", "The war began on 3 May 1914 and ended on 7 May 1918.", False),
-        ("How long did the cat sleep?", "The shop opened in 1998 and closed in 2011.", False),
-        ("How long did the shop stay?", "The shop opened in 1998 and Tom was born in 2011.", False),
-    ],
-)
-def test_what_began_and_ended_has_a_duration(question: str, passage: str, surely: bool) -> None:
-    roles = roles_of(question, [], passage, find_quantities(passage))
-    assert (Sum([], 0, (), (), (), roles).chance(0.001) == 0.9) is surely
-
-
-@pytest.mark.parametrize(
-    ("question", "passage", "stated"),
-    [
-        ("How much do tickets cost?", "Tickets cost 8 euros each. Four friends went in.", True),
-        ("How much does a ticket cost?", "Tickets cost 8 euros each. Four friends went in.", True),
-        ("How much do the tickets cost?", "Tickets cost 8 euros each. Four friends went in.", False),
-        ("How many apples did Ann buy?", "Ann bought 4 apples and 6 pears.", True),
-        ("How many fruits did Ann buy?", "Ann bought 4 apples and 6 pears.", False),
-        ("How many apples did Ann buy?", "Ann bought 4 apples on Monday and 6 on Friday.", False),
-        ("How many apples does Ann have?", "Ann has 4 bags with 5 apples.", False),
-        ("How many roses did Ann buy?", "Ann bought 3 vases containing 7 roses.", False),
-        ("How many apples has Ann now?", "Ann has 12 apples now. She gave 5 to Ben.", True),
-        ("How many apples has Ann now?", "Ann has 4 apples and 6 pears.", False),
-        (
-            "How many apples did Ann buy?",
-            "Ann bought 4 apples, and her son ate 3 pears. Ben bought two more apples.",
-            False,
-        ),
-    ],
-)
-def test_what_is_stated_in_the_question_s_words_is_not_computed(
-    question: str, passage: str, stated: bool
-) -> None:
-    roles = roles_of(question, [], passage, find_quantities(passage))
-    assert roles.is_stated is stated
-    assert (Sum([], 0, (), (), (), roles).chance(0.9) < 0.2) is stated
-
-
-def test_what_each_has_is_multiplied_with_how_many_there_are() -> None:
-    boxes = "Each box holds 6 eggs. Ann has 4 boxes."
-    for question in ("How many eggs does Ann have?", "How many eggs altogether?"):
-        roles = roles_of(question, [], boxes, find_quantities(boxes))
-        assert roles.only_rates and roles.last == {"*"}
-    passage = "Each box holds 6 eggs. Ann has 4 hens."
-    assert not roles_of("How many eggs does Ann have?", [], passage, find_quantities(passage)).only_rates
-    lost = "Each box holds 6 eggs. Ann has 4 boxes, and Ben lost a few eggs."
-    for question in ("How many eggs are left?", "How many eggs does Ben have?"):
-        assert not roles_of(question, [], lost, find_quantities(lost)).only_rates
-
-
 def test_a_quantity_of_something_else_is_doubted(computing: Answerer) -> None:
     boxes, otto = "Each box holds 6 eggs. Ann has 4 boxes.", "Otto was born in 1901 and died in 1980."
     asked = [
@@ -560,26 +333,40 @@ def test_a_quantity_of_something_else_is_doubted(computing: Answerer) -> None:
         assert each is not None and answers_other(read_as(question, passage, part), each) is is_other
 
 
-def test_a_list_is_no_count(computing: Answerer) -> None:
-    zoo = "I saw a lion, two monkeys and a snake for one hour and ten minutes."
-    asked = [
-        ("How many animals did I see?", "two monkeys and a snake", True),
-        ("How many monkeys did I see?", "two monkeys", False),
-        ("What did I see?", "two monkeys and a snake", False),
-        ("How many minutes did I see them?", "one hour and ten minutes", False),
-    ]
-    for question, part, is_list in asked:
-        state = read_as(question, zoo, part)
-        assert is_list_for_count(state) is is_list
-        (found,) = compute_amounts((state,), computing.reader)
-        assert not is_list or found.doubt >= 0.9
+@pytest.mark.parametrize(
+    ("question", "passage", "part", "doubt"),
+    [
+        (
+            "How many animals did I see?",
+            "I saw a lion, two monkeys and a snake.",
+            "two monkeys and a snake",
+            0.9,
+        ),
+        ("How many monkeys did I see?", "I saw a lion, two monkeys and a snake.", "two monkeys", 0),
+        ("What did I see?", "I saw a lion, two monkeys and a snake.", "two monkeys and a snake", 0),
+        ("How many minutes was it?", "It took one hour and ten minutes.", "one hour and ten minutes", 0),
+        ("How many children may come?", "Children aged 6-12 may come.", "6-12", 0.9),
+        ("How many children may come?", "It is for those aged 6 to 12.", "12", 0.9),
+        ("How many rooms are there?", "She lives in room 12.", "12", 0.9),
+        ("How many rooms are there?", "She has 12 rooms on line 3.", "12", 0),
+        ("How many people came?", "The hall held 200 guests.", "200", 0),
+        ("How many guests came?", "There were 200 people.", "200", 0),
+    ],
+)
+def test_what_counts_something_else_is_no_count(
+    question: str, passage: str, part: str, doubt: float, computing: Answerer
+) -> None:
+    state = read_as(question, passage, part)
+    assert miscount(state) == doubt
+    (found,) = compute_amounts((state,), computing.reader)
+    assert found.doubt >= doubt
 
 
 def test_what_had_to_be_computed_is_told_with_less_confidence(computing: Answerer) -> None:
     reader = computing.reader
     assert reader.amounts is not None
     with torch.no_grad():
-        reader.amounts.answer_type[-1].bias.zero_()
+        reader.amounts[1].answer_type[-1].bias.zero_()
     reader.card["amounts"] = {"layer": 1, "threshold": 0.6}
     (state,) = compute_amounts((read_as(QUESTION, PASSAGE, "4 euros"),), reader)
     assert state.computed is None and state.doubt == pytest.approx(0.5)

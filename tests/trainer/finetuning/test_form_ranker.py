@@ -9,7 +9,8 @@ import pytest
 import torch
 from torch import nn
 
-from kgqa.models.load import ADAPTER, open_reader
+from kgqa.models.adapters import FORMS
+from kgqa.models.load import open_reader
 from kgqa.models.reader import Reader, save_reader
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.trainer.finetuning.form_ranker import FormRecipe, train_form_ranker
@@ -44,7 +45,7 @@ def test_an_adapter_is_trained_and_opens_beside_its_reader(recipe: FormRecipe, t
     question = Question("driver Rook", ("the driver of Rook", "the load of Rook"))
     before = open_reader(base)
     assert before.forms is None
-    (base / ADAPTER).write_bytes((tmp_path / "run" / "export" / ADAPTER).read_bytes())
+    (base / FORMS).write_bytes((tmp_path / "run" / "export" / FORMS).read_bytes())
     after = open_reader(base)
     assert after.forms is not None
     assert torch.allclose(before.choose([question])[0], after.choose([question])[0])
