@@ -12,6 +12,8 @@ from kgqa.graph.linking.normalize import normalise, words
 from kgqa.graph.relation_types import is_type_relation
 from kgqa.types import Edges, InputError, Ints, KnowledgeGraph, Relation, did_you_mean
 
+NEAR = 3
+"""Number of labels that are suggested for a text that is none."""
 MAX_FACTS = 50
 """Maximum number of facts of a node in which its class is looked for."""
 
@@ -35,14 +37,14 @@ def candidates(graph: KnowledgeGraph, text: str) -> Ints:
 
 
 def near_labels(graph: KnowledgeGraph, text: str) -> list[str]:
-    """Three labels that may have been meant by a text: of similar spelling, or with one of its words."""
+    """Up to `NEAR` labels that may have been meant by a text: of similar spelling, or with one of its words."""
     from kgqa.graph.linking.fuzzy import NearLabels
 
     found = [entity for entity, _ in NearLabels(graph)([text.lower()])[0]]
     each = [word for word, _, _ in words(text)]
     for some in (*graph.find(each), *graph.find_parts(each)):
         found += some.tolist()
-    return list(dict.fromkeys(graph.labels(np.array(found[:30], dtype=np.int32))))[:3]
+    return list(dict.fromkeys(graph.labels(np.array(found[: 10 * NEAR], dtype=np.int32))))[:NEAR]
 
 
 def concepts_named(graph: KnowledgeGraph, text: str) -> Ints:

@@ -30,6 +30,8 @@ Document = list[str]
 
 _SENTENCE = re.compile(r"(?<=[.!?])[\"'”’)]*\s+(?=[\"'“‘(]*[A-Z0-9])")
 SPLITS = ("train", "held_out")
+FACT_SENTENCES = 6
+"""Maximum number of facts in a document."""
 JOINT = "\u00a0"
 """Character for the space between two words of one concept; it sets `joined` and is not a token itself."""
 
@@ -392,5 +394,5 @@ def fact_documents(facts: Iterable[Triple]) -> Iterator[list[str]]:
                 yield corpus_sentence(Triple(head, fact.relation, tail), draw.randrange(12))
 
     coming = fact_sentences()
-    while document := list(islice(coming, 6)):
+    while document := list(islice(coming, FACT_SENTENCES)):
         yield document

@@ -60,19 +60,11 @@ _VALUE = re.compile(
 _WITH_HYPHEN = re.compile(r"\b([a-z]+|\d+)-(?=[a-z]{3})", re.IGNORECASE)
 _BEFORE_ONE = frozenset("than over under above below least most exactly only just".split())  # noqa: SIM905
 _THERE = re.compile(r"\b(?:(?:is|are|was|were) there|any)\b", re.IGNORECASE)
-_IN_OR_THE = r"(?:(?:in|at|on|by|from|with|for|to|of) )?(?:(?:the|an?) )?"
-_OR = re.compile(rf"\W*or {_IN_OR_THE}", re.IGNORECASE)
-LISTED = re.compile(rf"(?:, ?|,? (?:and|or) ){_IN_OR_THE}", re.IGNORECASE)
+IN_OR_THE = r"(?:(?:in|at|on|by|from|with|for|to|of) )?(?:(?:the|an?) )?"
+"""What may stand before a thing: a preposition, an article."""
+_OR = re.compile(rf"\W*or {IN_OR_THE}", re.IGNORECASE)
+LISTED = re.compile(rf"(?:, ?|,? (?:and|or) ){IN_OR_THE}", re.IGNORECASE)
 """Between two things that are listed."""
-_THING = "\ufffc"
-"""Stands for a thing that a question mentions."""
-_AND = re.compile(
-    r",? (and|but) (?:also |then )?(?!which|who|what|when|where|how|that|one|half|a half"
-    r"|before|after|over|under|more|less|\w+er\b)",
-    re.IGNORECASE,
-)
-"""Between two conditions, but not in "one and a half" or "over 3 m and under 5 m"."""
-_LISTED_THING = re.compile(rf"{_IN_OR_THE}(?:{_THING}|[A-Z\d])")
 _DO = re.compile(r"\b(?:do|does|did)(?: the)? $", re.IGNORECASE)
 _THE = re.compile(r"\b(?:the|this|our)\s+$", re.IGNORECASE)
 _ASKED_NOUN = re.compile(
@@ -405,28 +397,6 @@ def joined_by_or(
 ) -> list[tuple[QuestionMention, QuestionMention]]:
     """The pairs of successive mentions with "or" between them."""
     return [pair for pair in pairwise(mentions) if _OR.fullmatch(text, pair[0].end, pair[1].start)]
-
-
-def conditions_asked(facts: GraphFacts, asked: QuestionMentions) -> int:
-    """The number of conditions that a question joins by "and" or "but": two in "which boats sail to Oss and are
-    wooden", one in "which boats sail to Oss and Brae"."""
-    text = asked.text
-    if not _AND.search(text):
-        return 1
-    for start, end, entities in sorted(asked.mentions, reverse=True):
-        if start >= 0:
-            text = f"{text[:start]}{'' if all(map(facts.is_class, entities)) else _THING}{text[end:]}"
-    first, *others = _AND.split(text)
-    found, negation = 1 if _says_something(first) else 0, _operators().words["negation"]
-    for before, joint, after in zip([first, *others[1::2]], others[::2], others[1::2], strict=False):
-        instead = "but" in joint.lower() and negation.search(before)  # "not bought but lent"
-        found += not (instead or _LISTED_THING.match(after)) and _says_something(after)
-    return max(found, 1)
-
-
-def _says_something(text: str) -> bool:
-    """Whether a text has a thing or a word that is no function word."""
-    return _THING in text or any(word not in STOP_WORDS for word, _, _ in words(text))
 
 
 def _other_spellings(text: str) -> list[tuple[int, int, str]]:

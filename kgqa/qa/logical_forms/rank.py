@@ -46,11 +46,11 @@ from kgqa.qa.logical_forms.language import (
     subforms,
 )
 from kgqa.qa.logical_forms.mentions import (
+    IN_OR_THE,
     QuestionMentions,
     are_synonyms,
     attributes_asked,
     class_asked,
-    conditions_asked,
     counted_nouns,
     most_counted,
     operators_in,
@@ -94,6 +94,17 @@ _FEW = 30
 """Number of members of a result that are examined, and of facts of each."""
 _SIMPLE = 0.01
 """Difference of two costs that counts as none."""
+
+
+_THING = "\ufffc"
+"""Stands for a thing that a question mentions."""
+_AND = re.compile(
+    r",? (and|but) (?:also |then )?(?!which|who|what|when|where|how|that|one|half|a half"
+    r"|before|after|over|under|more|less|\w+er\b)",
+    re.IGNORECASE,
+)
+"""Between two conditions, but not in "one and a half" or "over 3 m and under 5 m"."""
+_LISTED_THING = re.compile(rf"{IN_OR_THE}(?:{_THING}|[A-Z\d])")
 
 
 class RankedForm(NamedTuple):
@@ -379,6 +390,28 @@ def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
     if isinstance(form, Exists | Every | Compare) is not ("truth" in asked.operators):
         cost += _UNASKED
     return cost
+
+
+def conditions_asked(facts: GraphFacts, asked: QuestionMentions) -> int:
+    """The number of conditions that a question joins by "and" or "but": two in "which boats sail to Oss and are
+    wooden", one in "which boats sail to Oss and Brae"."""
+    text = asked.text
+    if not _AND.search(text):
+        return 1
+    for start, end, entities in sorted(asked.mentions, reverse=True):
+        if start >= 0:
+            text = f"{text[:start]}{'' if all(map(facts.is_class, entities)) else _THING}{text[end:]}"
+    first, *others = _AND.split(text)
+    found = 1 if _says_something(first) else 0
+    for before, joint, after in zip([first, *others[1::2]], others[::2], others[1::2], strict=False):
+        instead = "but" in joint.lower() and "negation" in operators_in(before)  # "not bought but lent"
+        found += not (instead or _LISTED_THING.match(after)) and _says_something(after)
+    return max(found, 1)
+
+
+def _says_something(text: str) -> bool:
+    """Whether a text has a thing or a word that is no function word."""
+    return _THING in text or any(word not in STOP_WORDS for word, _, _ in words(text))
 
 
 def _conditions(form: Form) -> set[tuple[object, ...]]:

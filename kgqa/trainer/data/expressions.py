@@ -262,6 +262,9 @@ def computed_questions(spec: str, reader: LoadedReader) -> Iterator[ArithmeticQu
             yield ArithmeticQuestion(raw["pair"], question, each, steps, tuple(answers))
 
 
+_WHOLE_NUMBER = re.compile(r"(?<![\w.,:/])(?:[2-9]|[1-9]\d|[1-9]\d\d)(?![\w:/%]|[.,]\d)")
+
+
 def with_other_numbers(
     row: ArithmeticQuestion, reader: LoadedReader, rng: random.Random
 ) -> ArithmeticQuestion | None:
@@ -276,8 +279,7 @@ def with_other_numbers(
                 new[match[0]] = str(drawn - drawn % 10 if value % 10 == 0 and drawn >= 10 else drawn)
             return new[match[0]]
 
-        number = re.compile(r"(?<![\w.,:/])(?:[2-9]|[1-9]\d|[1-9]\d\d)(?![\w:/%]|[.,]\d)")
-        texts = [number.sub(other, text) for text in (row.question.text, row.question.passage_text)]
+        texts = [_WHOLE_NUMBER.sub(other, text) for text in (row.question.text, row.question.passage_text)]
         if not any(key != value for key, value in new.items()):
             return None
         question = Question(texts[0], passage=Passage(texts[1]))

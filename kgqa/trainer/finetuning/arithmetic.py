@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from kgqa.batch import Loss, Movable, Term, TokenBatch
-from kgqa.data.datasets.load import files_of
+from kgqa.data.datasets.load import DATASETS, files_of
 from kgqa.fingerprint import fingerprint
 from kgqa.metrics import is_right
 from kgqa.models.adapters import adapted, trainable
@@ -169,7 +169,9 @@ def train_arithmetic(recipe: ArithmeticRecipe, folder: Path) -> TrainResult:
     settings = recipe.amounts
     base = find_model(settings.base)
     reader = open_reader(base, device=None)
-    claim(folder, recipe, weights=weights_of([base]), data=fingerprint(*files_of(settings.data)))
+    named = (spec for spec in (settings.data, *settings.others) if spec not in DATASETS)
+    files = [path for spec in named for path in files_of(spec)]
+    claim(folder, recipe, weights=weights_of([base]), data=fingerprint(*files))
     questions = arithmetic_questions(settings, reader)
     kept = [question for question in questions if not question.is_held_out]
     held_out = [question for question in questions if question.is_held_out]

@@ -215,6 +215,10 @@ def task_metric_names(kind: TaskType, rows: Sequence[Labelled], labels: Sequence
     return ["accuracy", *["entity_f1"] * iob, *["matthews"] * two]
 
 
+MEASURED_TOGETHER = 64
+"""Batch size of the evaluation."""
+
+
 @torch.inference_mode()
 def measure_task(task: Task, rows: Sequence[Labelled], encode: Encoding) -> dict[str, float]:
     """Accuracy (of tags, per word); entity F1 for tags in IOB format; Matthews correlation for two classes."""
@@ -222,8 +226,8 @@ def measure_task(task: Task, rows: Sequence[Labelled], encode: Encoding) -> dict
     device = next(task.parameters()).device
     order = sorted(range(len(rows)), key=lambda n: encode.length(rows[n]))
     outputs: dict[int, dict[str, Any]] = {}
-    for at in range(0, len(order), 64):
-        part = order[at : at + 64]
+    for at in range(0, len(order), MEASURED_TOGETHER):
+        part = order[at : at + MEASURED_TOGETHER]
         chosen = [rows[n] for n in part]
         batch = encode(chosen).to(device)
         answers = decode_labels(task_scores(task.model, batch, task.kind), batch, chosen, encode)

@@ -144,13 +144,17 @@ def _split(
     return [q for q in questions if q.group not in held], [q for q in questions if q.group in held]
 
 
+MAX_MEASURED = 240
+"""Maximum number of questions for evaluation."""
+
+
 def _measured(reader: Reader, collator: Collator, questions: Sequence[FormQuestion]) -> dict[str, float]:
     """Share of questions with the correct form ranked first, and share of correct abstentions if that form is left
     out."""
     rng = random.Random(0)
     chosen = list(questions)
     rng.shuffle(chosen)
-    chosen = chosen[:240]
+    chosen = chosen[:MAX_MEASURED]
     answerable = [q.example(rng, 12, 0.0) for q in chosen if q.right]
     unanswerable = [q.example(rng, 12, 1.0) for q in chosen]
     reader.eval()

@@ -11,7 +11,6 @@ from kgqa.qa.logical_forms.graph_index import GraphIndex, NameLookup
 from kgqa.qa.logical_forms.mentions import (
     class_asked,
     comparators_in,
-    conditions_asked,
     opposed,
     question_mentions,
     values_in,
@@ -289,28 +288,3 @@ def test_a_month_of_a_date_is_no_person(text: str, things: list[str], values: tu
     asked = question_mentions(facts, fuzzy_linker(graph), GraphIndex(graph), Question(text))
     assert [facts.label(e) for m in asked.mentions for e in m.entities] == things
     assert asked.values == values
-
-
-@pytest.mark.parametrize(
-    ("text", "conditions"),
-    [
-        ("Which boats sail to Oss and are wooden?", 2),
-        ("Which boats sail to Oss, are wooden and carry cars?", 2),
-        ("Which boats sail to Oss and carry cars and bikes?", 3),
-        ("Which boats sail to Oss and Brae?", 1),
-        ("Which boats and ferries sail to Oss?", 1),
-        ("Which boats sail over 3 km and under 9 km?", 1),
-        ("Which boats take an hour and a half?", 1),
-        ("Which boats were not sold but lent?", 1),
-        ("Which boats sail to Oss but not to Brae?", 2),
-        ("Who steers the Rose and Crown?", 1),
-    ],
-)
-def test_conditions_joined_by_and(text: str, conditions: int) -> None:
-    kinds = {"Gull": "boat", "Tern": "ferry"}
-    triples = [Triple(name, TYPE, kind) for name, kind in kinds.items()]
-    triples += [Triple("Gull", "sails to", place) for place in ("Oss", "Brae")]
-    graph = GraphStore.from_triples(triples, name="boats")
-    facts = GraphFacts(graph)
-    asked = question_mentions(facts, fuzzy_linker(graph), GraphIndex(graph), Question(text))
-    assert conditions_asked(facts, asked) == conditions

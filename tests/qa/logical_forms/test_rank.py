@@ -16,7 +16,7 @@ from kgqa.qa.logical_forms.execute import Result
 from kgqa.qa.logical_forms.graph_facts import GraphFacts
 from kgqa.qa.logical_forms.graph_index import GraphIndex, NameLookup
 from kgqa.qa.logical_forms.mentions import question_mentions
-from kgqa.qa.logical_forms.rank import FormCalibration, RankedForm, coverage, shortlist
+from kgqa.qa.logical_forms.rank import FormCalibration, RankedForm, conditions_asked, coverage, shortlist
 from kgqa.types import InputError, Label, Question, Triple
 
 TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
@@ -305,3 +305,28 @@ def test_an_empty_set_is_worth_reading_if_all_others_leave_out_more(races: NameL
     assert (
         found("How many rowers joined after 2022?")["the number of rowers that joined after 2022"].text == "0"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "conditions"),
+    [
+        ("Which boats sail to Oss and are wooden?", 2),
+        ("Which boats sail to Oss, are wooden and carry cars?", 2),
+        ("Which boats sail to Oss and carry cars and bikes?", 3),
+        ("Which boats sail to Oss and Brae?", 1),
+        ("Which boats and ferries sail to Oss?", 1),
+        ("Which boats sail over 3 km and under 9 km?", 1),
+        ("Which boats take an hour and a half?", 1),
+        ("Which boats were not sold but lent?", 1),
+        ("Which boats sail to Oss but not to Brae?", 2),
+        ("Who steers the Rose and Crown?", 1),
+    ],
+)
+def test_conditions_joined_by_and(text: str, conditions: int) -> None:
+    kinds = {"Gull": "boat", "Tern": "ferry"}
+    triples = [Triple(name, TYPE, kind) for name, kind in kinds.items()]
+    triples += [Triple("Gull", "sails to", place) for place in ("Oss", "Brae")]
+    graph = GraphStore.from_triples(triples, name="boats")
+    facts = GraphFacts(graph)
+    asked = question_mentions(facts, fuzzy_linker(graph), GraphIndex(graph), Question(text))
+    assert conditions_asked(facts, asked) == conditions
