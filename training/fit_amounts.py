@@ -23,6 +23,7 @@ from kgqa.evaluation import minimise
 from kgqa.models.arithmetic_head import FILE, load_arithmetic_head
 from kgqa.models.load import open_reader
 from kgqa.models.pretrained import CARD, write_card
+from kgqa.models.reader import load_reader
 from kgqa.qa.passages.amounts import AmountCalibration
 from kgqa.trainer.finetuning.arithmetic import (
     Arithmetic,
@@ -93,7 +94,7 @@ def main() -> None:
     torch.set_num_threads(1)
     recipe = ArithmeticRecipe.model_validate_json((chosen.run / "recipe.json").read_text(encoding="utf-8"))
     reader = open_reader(chosen.reader, device=None)
-    trained = load_arithmetic_head(reader.network, chosen.run / "export")
+    trained = load_arithmetic_head(load_reader(chosen.reader)[0], chosen.run / "export")
     assert trained is not None, f"{chosen.run}: no arithmetic head"
     objective = Arithmetic(*trained, recipe.amounts.layer)
     others = {spec: MORE * most for spec, most in recipe.amounts.others.items()}

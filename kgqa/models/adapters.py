@@ -13,15 +13,19 @@ from torch import Tensor, nn
 
 from kgqa.models.devices import Int8Linear
 from kgqa.models.pretrained import POOLER, load_weights, save_half
-from kgqa.models.reader import Reader
+from kgqa.models.reader import Reader, load_reader
 from kgqa.renamed import current_weights
 from kgqa.types import report_damage
 
 FORMS = "forms.safetensors"
 """File in a reader's folder: the adapter that ranks logical forms, with its own choice head."""
+READING = "reading.safetensors"
+"""File in a reader's folder: the adapter with which it reads, trained after its weights were released."""
 DOWN, UP = ".down", ".up"
 CHOICES = "choice.text."
 """Name prefix of the choice head's weights."""
+READS = ("span.", "answer_type.")
+"""Name prefixes of the heads that the adapter for reading has of its own."""
 LINEAR = nn.Linear | Int8Linear
 
 
@@ -41,9 +45,19 @@ class LowRank(nn.Module):
         return result + nn.functional.linear(low, self.up).to(result.dtype)
 
 
-def adapted(reader: Reader, rank: int, layers: int | None = None, own: tuple[str, ...] = ()) -> Reader:
-    """A reader with an adapter at each linear layer of the first `layers` (None: all) encoder layers, and copies of the
-    weights whose names begin with one of `own`. All others are shared with `reader`, which stays unchanged."""
+def adapted(reader: Reader, rank: int, layers: slice = slice(None), own: tuple[str, ...] = ()) -> Reader:
+    """A reader with an adapter at each linear layer of the given encoder layers, and copies of the weights whose names
+    begin with one of `own`. All others are shared with `reader`, which stays unchanged."""
+    every = {id(module): name for name, module in reader.named_modules() if isinstance(module, LINEAR)}
+    chosen = reader.layerwise.layers[layers]
+    parts = chosen if len(chosen) < len(reader.layerwise.layers) else [reader.layerwise.encoder]
+    return _with_low_rank(
+        reader, {every[id(m)]: rank for part in parts for m in part.modules() if id(m) in every}, own
+    )
+
+
+def _with_low_rank(reader: Reader, ranks: Mapping[str, int], own: tuple[str, ...]) -> Reader:
+    """An adapted reader, from the names of its linear layers with the ranks of their adapters."""
     shared: dict[int, Any] = {
         id(value): value for n, value in reader.named_parameters() if not n.startswith(own)
     }
@@ -53,12 +67,11 @@ def adapted(reader: Reader, rank: int, layers: int | None = None, own: tuple[str
     made = copy.deepcopy(reader, shared)  # what is in `shared` is not copied
     for value in made.parameters():
         value.requires_grad_(False)
-    every = made.layerwise.layers
-    parts = [made.layerwise.encoder] if layers is None or layers >= len(every) else every[:layers]
-    for parent in [module for part in parts for module in part.modules()]:
-        for name, child in list(parent.named_children()):
-            if isinstance(child, LINEAR):
-                setattr(parent, name, LowRank(child, child.in_features, child.out_features, rank))
+    for name, rank in ranks.items():
+        child = made.get_submodule(name)
+        if not isinstance(child, LINEAR):
+            raise ValueError(f"{name} is not a linear layer")
+        made.set_submodule(name, LowRank(child, child.in_features, child.out_features, rank))
     for value in trainable(made, own).values():
         value.requires_grad_(True)
     return made
@@ -75,10 +88,8 @@ def trainable(reader: Reader, own: tuple[str, ...] = ()) -> dict[str, nn.Paramet
 
 def with_adapter(reader: Reader, stored: Mapping[str, Tensor], own: tuple[str, ...] = ()) -> Reader:
     """`reader` with the adapter that has the stored weights. Raises ValueError for those of another reader."""
-    ranks = [len(value) for name, value in stored.items() if name.endswith(DOWN)]
-    first = sum(isinstance(module, LINEAR) for module in reader.layerwise.layers[0].modules())
-    layers = len(ranks) // max(first, 1)
-    made = adapted(reader, max(ranks, default=0), layers, own)
+    ranks = {name.removesuffix(DOWN): len(value) for name, value in stored.items() if name.endswith(DOWN)}
+    made = _with_low_rank(reader, ranks, own)
     weights: dict[str, Any] = trainable(made, own)
     if weights.keys() != stored.keys():
         raise ValueError("its weights have other names")
@@ -88,17 +99,57 @@ def with_adapter(reader: Reader, stored: Mapping[str, Tensor], own: tuple[str, .
     return made.eval()
 
 
-def save_form_adapter(reader: Reader, folder: Path) -> None:
-    """Write the adapter that ranks logical forms, in half precision."""
-    folder.mkdir(parents=True, exist_ok=True)
-    save_half(trainable(reader, (CHOICES,)), folder / FORMS)
+def merged(reader: Reader) -> Reader:
+    """An adapted reader as an ordinary one: each product is added to the weights of its layer, in place."""
+    for name, module in list(reader.named_modules()):
+        if isinstance(module, LowRank):
+            layer = copy.deepcopy(module.base)
+            assert isinstance(layer, nn.Linear), name
+            with torch.no_grad():
+                layer.weight += module.up @ module.down
+            reader.set_submodule(name, layer)
+    return reader.requires_grad_(True)
 
 
-def form_adapter(reader: Reader, folder: Path) -> Reader | None:
-    """`reader` with the adapter for logical forms in its folder; None if there is none. Raises InputError if it is
-    damaged, or that of another reader."""
-    if not (folder / FORMS).exists():
+def less(stored: Mapping[str, Tensor], other: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The stored weights of an adapter, changed so that it does the same once `other` has been merged into its reader:
+    the product of `other` is taken away again."""
+    made = dict(stored)
+    for name, value in other.items():
+        if name.endswith((DOWN, UP)):
+            part = value if name.endswith(DOWN) else -value
+            parts = [made[name], part] if name in made else [part]
+            made[name] = torch.cat(parts, 0 if name.endswith(DOWN) else 1)
+    return made
+
+
+def save_adapter(reader: Reader, path: Path, own: tuple[str, ...]) -> None:
+    """Write an adapter, and the weights that it has of its own, in half precision."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    save_half(trainable(reader, own), path)
+
+
+def adapter_weights(path: Path, over_merged: bool = False) -> dict[str, Tensor]:
+    """The stored weights of an adapter, with `over_merged` for a reader into which that for reading is merged."""
+    stored = current_weights(load_weights(path.parent, path.name))
+    if over_merged and (reading := path.with_name(READING)).exists():
+        stored = less(stored, load_weights(path.parent, reading.name))
+    return {name: value for name, value in stored.items() if POOLER not in name}
+
+
+def load_adapter(
+    reader: Reader, path: Path, own: tuple[str, ...], over_merged: bool = False
+) -> Reader | None:
+    """`reader` with a stored adapter; None if there is none. Raises InputError if it is damaged, or that of another
+    reader."""
+    if not path.exists():
         return None
-    with report_damage(f"{folder / FORMS}: not an adapter of this reader", "copy the checkpoint again"):
-        stored = current_weights(load_weights(folder, FORMS))
-        return with_adapter(reader, {n: v for n, v in stored.items() if POOLER not in n}, (CHOICES,))
+    with report_damage(f"{path}: not an adapter of this reader", "copy the checkpoint again"):
+        return with_adapter(reader, adapter_weights(path, over_merged), own)
+
+
+def load_merged(folder: Path) -> tuple[Reader, dict[str, Any]]:
+    """The reader of a checkpoint folder, its adapter for reading merged if it has one, and its card."""
+    reader, card = load_reader(folder)
+    reading = load_adapter(reader, folder / READING, READS)
+    return reader if reading is None else merged(reading).eval(), card

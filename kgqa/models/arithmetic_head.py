@@ -16,10 +16,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from kgqa.models.adapters import DOWN, UP, with_adapter
-from kgqa.models.pretrained import load_weights, save_half
+from kgqa.models.adapters import DOWN, UP, adapter_weights, with_adapter
+from kgqa.models.pretrained import save_half
 from kgqa.models.reader import Reader
-from kgqa.renamed import current_weights
 from kgqa.types import report_damage
 
 FILE = "amounts.safetensors"
@@ -113,13 +112,15 @@ def save_arithmetic_head(head: ArithmeticHead, adapter: Mapping[str, Tensor], fo
     save_half({**head.state_dict(), **adapter}, folder / FILE)
 
 
-def load_arithmetic_head(reader: Reader, folder: Path) -> tuple[Reader, ArithmeticHead] | None:
+def load_arithmetic_head(
+    reader: Reader, folder: Path, over_merged: bool = False
+) -> tuple[Reader, ArithmeticHead] | None:
     """The arithmetic head in a reader's folder, and `reader` with its adapter; None if there is none. Raises InputError
     if its weights are damaged, or those of another reader."""
     if not (folder / FILE).exists():
         return None
     with report_damage(f"{folder / FILE}: not a head of this reader", "copy the checkpoint again"):
-        stored = current_weights(load_weights(folder, FILE))
+        stored = adapter_weights(folder / FILE, over_merged)
         adapter = {name: stored.pop(name) for name in list(stored) if name.endswith((DOWN, UP))}
         head = ArithmeticHead(reader.layerwise.hidden_size, stored["project.weight"].shape[0])
         head.load_state_dict(stored)

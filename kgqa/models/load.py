@@ -18,7 +18,7 @@ from torch import Tensor
 from kgqa.batch import QABatch
 from kgqa.data.corpus.tokenizer import load_tokenizer
 from kgqa.limits.cancellation import check_cancelled
-from kgqa.models.adapters import form_adapter
+from kgqa.models.adapters import CHOICES, FORMS, load_adapter, load_merged
 from kgqa.models.arithmetic_head import ArithmeticHead, load_arithmetic_head
 from kgqa.models.collation.collate import Collated, Collator
 from kgqa.models.collation.input_config import InputConfig, input_config_of
@@ -34,7 +34,7 @@ from kgqa.models.entity_vectors import FILE as ENTITIES
 from kgqa.models.entity_vectors import EntityVectors, load_entities
 from kgqa.models.fact_map import FactMap, MappedEncoder, load_map
 from kgqa.models.heads import of_choices
-from kgqa.models.reader import Reader, Scores, load_reader
+from kgqa.models.reader import Reader, Scores
 from kgqa.settings import find_model
 from kgqa.types import Example, InputError, Passage, Question, Subgraph
 
@@ -223,7 +223,7 @@ def open_reader(model: str | Path, device: str | None = "auto", once: bool = Fal
     """
     folder = find_model(model)
     place = None if device is None else find_device(device)
-    reader, card = load_reader(folder)
+    reader, card = load_merged(folder)
     opened = partial(
         LoadedReader,
         tokenizer=load_tokenizer(folder),
@@ -237,8 +237,8 @@ def open_reader(model: str | Path, device: str | None = "auto", once: bool = Fal
     loaded = opened(reader if place is None else reader.to(place))
     if place is not None:
         # after the reader, so that the adapters share layers that are quantized already
-        if (forms := form_adapter(reader, folder)) is not None:
+        if (forms := load_adapter(reader, folder / FORMS, (CHOICES,), over_merged=True)) is not None:
             loaded.forms = opened(forms.to(place))
-        if (amounts := load_arithmetic_head(reader, folder)) is not None:
+        if (amounts := load_arithmetic_head(reader, folder, over_merged=True)) is not None:
             loaded.amounts = opened(amounts[0].to(place)), amounts[1]
     return loaded

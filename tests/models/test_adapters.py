@@ -13,8 +13,10 @@ from kgqa.models.adapters import (
     FORMS,
     LowRank,
     adapted,
-    form_adapter,
-    save_form_adapter,
+    less,
+    load_adapter,
+    merged,
+    save_adapter,
     trainable,
     with_adapter,
 )
@@ -51,18 +53,18 @@ def test_it_is_stored_without_the_reader(reader: Reader, tmp_path: Path) -> None
     with torch.no_grad():
         for value in trainable(made, OWN).values():
             value.normal_()
-    save_form_adapter(made, tmp_path)
-    again = form_adapter(reader, tmp_path)
+    save_adapter(made, tmp_path / FORMS, OWN)
+    again = load_adapter(reader, tmp_path / FORMS, OWN)
     assert again is not None
     for name, value in trainable(made, OWN).items():
         assert torch.allclose(value, trainable(again, OWN)[name], atol=1e-2), name
-    assert form_adapter(reader, tmp_path / "elsewhere") is None
+    assert load_adapter(reader, tmp_path / "elsewhere" / FORMS, OWN) is None
 
 
 def test_a_damaged_one_is_told_in_a_line(reader: Reader, tmp_path: Path) -> None:
     (tmp_path / FORMS).write_bytes(b"nothing")
     with pytest.raises(InputError, match="not an adapter of this reader") as output:
-        form_adapter(reader, tmp_path)
+        load_adapter(reader, tmp_path / FORMS, OWN)
     assert "\n" not in str(output.value)
 
 
@@ -71,12 +73,12 @@ def test_layers_of_integers_are_rounded_once_for_both(reader: Reader, tmp_path: 
     with torch.no_grad():
         for value in trainable(made, OWN).values():
             value.normal_(std=0.02)
-    save_form_adapter(made, tmp_path)
+    save_adapter(made, tmp_path / FORMS, OWN)
     ids = torch.tensor([[2, 5, 6, 3]])
     with torch.inference_mode():
         exact = made.encoder.eval()(input_ids=ids).last_hidden_state
         quantize_int8(reader.layerwise.encoder, lambda: reader.encoder(input_ids=ids))
-        over = form_adapter(reader, tmp_path)
+        over = load_adapter(reader, tmp_path / FORMS, OWN)
         assert over is not None
         rounded = over.encoder(input_ids=ids).last_hidden_state
     packed = {id(layer) for layer in reader.modules() if isinstance(layer, Int8Linear)}
@@ -85,9 +87,38 @@ def test_layers_of_integers_are_rounded_once_for_both(reader: Reader, tmp_path: 
 
 
 def test_only_the_first_layers_have_one(reader: Reader) -> None:
-    first = adapted(reader, 2, layers=1)
+    first = adapted(reader, 2, slice(1))
     weights = trainable(first)
     assert weights and all(".layer.0." in name or ".layers.0." in name for name in weights)
     again = with_adapter(reader, {name: value.detach() for name, value in weights.items()})
     assert trainable(again).keys() == weights.keys()
     assert not trainable(with_adapter(reader, {}))
+
+
+def test_merged_it_is_an_ordinary_reader(reader: Reader) -> None:
+    made = adapted(reader, 2, slice(1, None), OWN)
+    with torch.no_grad():
+        for value in trainable(made, OWN).values():
+            value.normal_(std=0.02)
+    ids = torch.tensor([[2, 5, 6, 3]])
+    with torch.inference_mode():
+        expected = made.encoder.eval()(input_ids=ids).last_hidden_state
+        before = reader.encoder(input_ids=ids).last_hidden_state
+    once = merged(made)
+    assert once.state_dict().keys() == reader.state_dict().keys()
+    with torch.inference_mode():
+        assert torch.allclose(once.encoder(input_ids=ids).last_hidden_state, expected, atol=1e-5)
+        assert torch.equal(reader.encoder(input_ids=ids).last_hidden_state, before)  # which is unchanged
+
+
+def test_an_adapter_does_the_same_where_another_is_merged(reader: Reader) -> None:
+    ids = torch.tensor([[2, 5, 6, 3]])
+    first, second = adapted(reader, 2, slice(1)), adapted(reader, 3)
+    with torch.no_grad():
+        for value in (*trainable(first).values(), *trainable(second).values()):
+            value.normal_(std=0.02)
+    stored, other = trainable(first), trainable(second)
+    with torch.inference_mode():
+        expected = first.encoder.eval()(input_ids=ids).last_hidden_state
+        again = with_adapter(merged(second), less(stored, other))
+        assert torch.allclose(again.encoder(input_ids=ids).last_hidden_state, expected, atol=1e-5)

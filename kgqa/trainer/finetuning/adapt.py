@@ -17,11 +17,11 @@ import numpy as np
 from kgqa.graph.linking.label_keys import is_value
 from kgqa.graph.relation_types import is_type_relation
 from kgqa.graph.suggested_questions import is_date_literal
-from kgqa.models.adapters import FORMS
+from kgqa.models.adapters import FORMS, READING, adapter_weights
 from kgqa.models.arithmetic_head import FILE as ARITHMETIC_HEAD
 from kgqa.models.collation.input_config import input_config_of
 from kgqa.models.fact_map import FILE as FACT_MAP
-from kgqa.models.pretrained import write_card
+from kgqa.models.pretrained import save_half, write_card
 from kgqa.models.reader import read_card
 from kgqa.settings import write_whole
 from kgqa.trainer.checkpoint import FILE
@@ -220,6 +220,9 @@ def train_short(model: Path, recipe: ReaderRecipe, out: Path) -> TrainResult:
     for name in (FORMS, ARITHMETIC_HEAD, FACT_MAP):
         if (model / name).is_file():
             copyfile(model / name, out / "export" / name)
+    for name in (FORMS, ARITHMETIC_HEAD):  # the training began with the adapter for reading merged
+        if (model / name).is_file() and (model / READING).is_file():
+            save_half(adapter_weights(model / name, over_merged=True), out / "export" / name)
     write_card(out / "export", {**read_card(out / "export"), **fitted})
     return result
 

@@ -22,7 +22,7 @@ from kgqa.models.adapters import adapted, trainable
 from kgqa.models.arithmetic_head import ArithmeticHead, save_arithmetic_head
 from kgqa.models.collation.sentence_batch import pad_rows
 from kgqa.models.load import LoadedReader, open_reader
-from kgqa.models.reader import Reader
+from kgqa.models.reader import Reader, load_reader
 from kgqa.objectives.base import Batches, Objective
 from kgqa.qa.passages.amounts import amount_tokens, expressions, results_of, scores_of, states_of
 from kgqa.settings import find_model
@@ -176,7 +176,7 @@ def train_arithmetic(recipe: ArithmeticRecipe, folder: Path) -> TrainResult:
     kept = [question for question in questions if not question.is_held_out]
     held_out = [question for question in questions if question.is_held_out]
     torch.manual_seed(recipe.trainer.seed)
-    adapter = adapted(reader.network, settings.rank, settings.layer)
+    adapter = adapted(load_reader(base)[0], settings.rank, slice(settings.layer))
     head = ArithmeticHead(adapter.layerwise.hidden_size)
     batches = ArithmeticBatches(kept, reader, settings, recipe.trainer.seed)
 

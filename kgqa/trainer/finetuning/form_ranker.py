@@ -13,12 +13,12 @@ from torch import nn
 
 from kgqa.batch import Loss, QABatch
 from kgqa.fingerprint import fingerprint
-from kgqa.models.adapters import CHOICES, adapted, form_adapter, save_form_adapter
+from kgqa.models.adapters import CHOICES, FORMS, adapted, load_adapter, save_adapter
 from kgqa.models.collation.collate import Collator
 from kgqa.models.dense_retrieval import open_fact_encoder
 from kgqa.models.heads import of_choices
 from kgqa.models.load import open_reader
-from kgqa.models.reader import Reader
+from kgqa.models.reader import Reader, load_reader
 from kgqa.objectives.base import Batches, Objective
 from kgqa.progress import track
 from kgqa.qa.logical_forms.similarity import LabelSimilarity
@@ -81,7 +81,7 @@ class FormRanking(Objective):
         return Loss.of(mean, choice=mean)
 
     def export(self, folder: Path) -> None:
-        save_form_adapter(self.reader, folder)
+        save_adapter(self.reader, folder / FORMS, (CHOICES,))
 
 
 class FormBatches(Batches):
@@ -124,7 +124,8 @@ def train_form_ranker(recipe: FormRecipe, folder: Path) -> TrainResult:
     questions = saved_questions(saved)
     graphs = [path.stem for path in folders[1].glob("*.jsonl")]
     kept, held_out = _split(questions, graphs, settings.held_out)
-    reader = form_adapter(opened.network, base) or adapted(opened.network, settings.rank, own=(CHOICES,))
+    stored, own = load_reader(base)[0], (CHOICES,)
+    reader = load_adapter(stored, base / FORMS, own) or adapted(stored, settings.rank, own=own)
     batches = FormBatches(kept, opened.collator, settings, recipe.trainer.seed)
 
     def evaluate(_objective: Any) -> dict[str, float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache, lru_cache, partial
 from pathlib import Path
+from shutil import copyfile
 from typing import Any
 
 import torch
@@ -19,6 +20,7 @@ from kgqa.graph.load import open_graph
 from kgqa.graph.retrieval.ablation import ABLATIONS
 from kgqa.graph.retrieval.subgraph import Relevance, retrieve_subgraphs
 from kgqa.graph.storage.store import GraphStore
+from kgqa.models.adapters import READING, READS, adapted, load_adapter, load_merged, save_adapter
 from kgqa.models.collation.collate import Collator
 from kgqa.models.collation.input_config import InputConfig
 from kgqa.models.dense_retrieval import FactEncoder
@@ -29,7 +31,7 @@ from kgqa.models.entity_vectors import load_entities
 from kgqa.models.fact_map import MappedEncoder
 from kgqa.models.language_model import language_model_fingerprint, open_relevance
 from kgqa.models.load import open_reader
-from kgqa.models.pretrained import CARD, from_config, load_config, load_pretrained
+from kgqa.models.pretrained import CARD, from_config, load_config, load_pretrained, write_card
 from kgqa.models.reader import Reader, load_reader, read_card, save_reader, trained_on
 from kgqa.models.reasoners import REASONERS, ReasonerSettings, find_reasoner
 from kgqa.objectives.base import Batches, Objective
@@ -75,6 +77,9 @@ class PretrainedEncoderSettings(Settings):
     """Freeze the word embeddings."""
     freeze_layers: int = Field(0, ge=0)
     """Freeze the first N layers and the embeddings, for faster steps (Lee et al., 2019)."""
+    adapter: int = Field(0, ge=0)
+    """Rank of a low-rank adapter (Hu et al., 2022) of a trained reader: it and the heads for spans and answer types are
+    trained, and stored beside the weights of that reader, which stay as they are. 0: all weights are trained."""
 
 
 class ReaderRecipe(Settings):
@@ -170,15 +175,45 @@ def load_encoder(settings: PretrainedEncoderSettings) -> tuple[nn.Module, Path]:
 
 
 def build(recipe: ReaderRecipe) -> tuple[Reader, Tokenizer, Path]:
-    """The initial reader of a recipe: a new one over an encoder, or a trained reader to continue from."""
+    """The initial reader of a recipe: a new one over an encoder, a trained reader to continue from, or one with an
+    adapter."""
     torch.manual_seed(recipe.trainer.seed)
+    folder = find_encoder(recipe.encoder.folder)
+    if recipe.encoder.adapter:
+        return with_reading_adapter(recipe, folder), load_tokenizer(folder), folder
     encoder, folder = load_encoder(recipe.encoder)
     reader = Reader(encoder, recipe.reasoner)
     if reader.concept.prior is not None:
         reader.concept.begin_at_prior()
     if (folder / CARD).exists() and not recipe.encoder.from_scratch:
-        begin_with(reader, load_reader(folder)[0])
+        earlier = load_merged(folder)[0]
+        if (folder / READING).exists():
+            encoder.load_state_dict(earlier.encoder.state_dict(), strict=False)
+        begin_with(reader, earlier)
     return reader, load_tokenizer(folder), folder
+
+
+def with_reading_adapter(recipe: ReaderRecipe, folder: Path) -> Reader:
+    """A trained reader with a new adapter for reading, or with the one that it has."""
+    reader = load_reader(folder)[0]
+    if recipe.reasoner.name != (own := reader.settings.name):
+        raise InputError(f"{folder}: an adapter leaves its reasoner as it is; set reasoner.name = {own!r}")
+    rank, layers = recipe.encoder.adapter, slice(recipe.encoder.freeze_layers, None)
+    made = load_adapter(reader, folder / READING, READS) or adapted(reader, rank, layers, READS)
+    made.answer_type.calibrate()
+    return made
+
+
+def save_with_adapter(reader: Reader, source: Path, folder: Path, card: dict[str, Any]) -> None:
+    """Write a reader with its adapter for reading: all files of the reader `source`, and the adapter. What was fitted
+    on its weights is kept; `kgqa evaluate --calibrate` fits confidences anew."""
+    for path in source.iterdir():
+        if path.is_file() and path.name not in (CARD, READING):
+            copyfile(path, folder / path.name)
+    save_adapter(reader, folder / READING, READS)
+    write_card(
+        folder, {**card, **read_card(source), "recipe": card["recipe"], "earlier_data": card["earlier_data"]}
+    )
 
 
 def begin_with(reader: Reader, earlier: Reader) -> None:
@@ -320,7 +355,10 @@ def train_reader(recipe: ReaderRecipe, folder: Path | str, collated: Batches | N
         target.mkdir(parents=True, exist_ok=True)
         if entities is not None:
             entities.save(target / ENTITIES)
-        save_reader(trained, source, target, card)
+        if recipe.encoder.adapter:
+            save_with_adapter(trained, source, target, card)
+        else:
+            save_reader(trained, source, target, card)
 
     objective: Objective = QA(reader, save, consistency=recipe.consistency)
     its_collator = None

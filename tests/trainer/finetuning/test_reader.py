@@ -11,6 +11,7 @@ from kgqa.models import dense_retrieval
 from kgqa.models.collation.input_config import InputConfig
 from kgqa.models.dense_retrieval import FactEncoder
 from kgqa.models.load import open_reader
+from kgqa.models.pretrained import WEIGHTS
 from kgqa.models.reader import Reader, read_card, save_reader
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.qa.answerer import Answerer
@@ -74,6 +75,20 @@ def test_a_reader_is_trained_from_an_encoder_folder(
     assert reader.settings == recipe.reasoner
     train_reader(goes_on, tmp_path / "further")
     assert read_card(tmp_path / "further" / "export")["earlier_data"] == [str(questions)]
+    beside = goes_on.model_copy(update={"encoder": goes_on.encoder.model_copy(update={"adapter": 2})})
+    train_reader(beside, tmp_path / "beside")
+    weights = [(tmp_path / run / "export" / WEIGHTS).read_bytes() for run in ("run", "beside")]
+    assert weights[0] == weights[1]
+    networks = [open_reader(tmp_path / run / "export", device=None).network for run in ("run", "beside")]
+    assert networks[0].state_dict().keys() == networks[1].state_dict().keys()
+    assert not all(torch.equal(*both) for both in zip(*(n.parameters() for n in networks), strict=True))
+    assert (
+        read_card(tmp_path / "beside" / "export")["input"] == read_card(tmp_path / "run" / "export")["input"]
+    )
+    adapter_goes_on = beside.encoder.model_copy(update={"folder": str(tmp_path / "beside" / "export")})
+    for settings in (adapter_goes_on, adapter_goes_on.model_copy(update={"adapter": 0})):
+        first, _, _ = build(recipe.model_copy(update={"encoder": settings}))
+        assert any("down" in name for name, _ in first.named_parameters()) == bool(settings.adapter)
     adversarial = train_reader(recipe.model_copy(update={"sift": 1.0}), tmp_path / "sift")
     assert adversarial.steps == 3 and '"sift"' in (tmp_path / "sift" / "log.jsonl").read_text()
     longer = {"trainer": recipe.trainer.model_copy(update={"max_steps": 5})}
