@@ -14,8 +14,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import torch
+from safetensors.torch import save_file
 from torch import Tensor
 
+from kgqa.models.adapters import FORMS, READING
+from kgqa.models.arithmetic_head import FILE as ARITHMETIC_HEAD
 from kgqa.models.pretrained import (
     BLOCK,
     CARD,
@@ -29,6 +32,7 @@ from kgqa.models.pretrained import (
 from kgqa.models.reader import OWN
 
 CARDS = (CARD, FACT_ENCODER_CARD)
+ADAPTERS = (FORMS, READING, ARITHMETIC_HEAD)
 LEAST = 4096
 """Numbers of a matrix below which it is stored in half precision."""
 WORDS = "word_embeddings.weight"
@@ -75,8 +79,6 @@ def packed(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 def save_packed(state: Mapping[str, Tensor], folder: Path, name: str) -> None:
     """Write weights in 8 bits as safetensors, in parts of at most `LARGEST` bytes under an index beside `name`."""
-    from safetensors.torch import save_file
-
     parts: list[dict[str, Tensor]] = [{}]
     room = LARGEST
     for key, value in packed(state).items():
@@ -109,6 +111,9 @@ def pack(folder: Path, out: Path) -> int:
         if any(folder.glob(f"{Path(name).stem}*.safetensors")):
             state = {key: value for key, value in load_weights(folder, name).items() if POOLER not in key}
             save_packed(state, out, name)
+    for name in ADAPTERS:
+        if (folder / name).exists():
+            save_file(packed(load_weights(folder, name)), out / name, metadata={"format": "pt"})
     for name in CARDS:
         if (folder / name).exists():
             write_card(out, json.loads((folder / name).read_text(encoding="utf-8")), name)

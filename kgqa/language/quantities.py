@@ -20,6 +20,8 @@ PERCENT, NUMBER, YES_NO = "percent", "", "yes_no"
 """Kinds of quantities; other units of measure have kinds such as "mass". A date is a calendar year."""
 HOUR, DAY = 3600, 86400
 """In seconds."""
+LONGEST_LIFE = 200
+"""Years below which a plain number beside a calendar year counts years."""
 
 
 class Quantity(NamedTuple):
@@ -405,6 +407,8 @@ def _alike(first: Quantity, second: Quantity) -> tuple[Quantity, Quantity] | Non
     """Two quantities of kinds that can be added or compared; a plain number takes the other's unit."""
     if first.kind == second.kind or {first.kind, second.kind} in ({CLOCK, TIME}, {DATE, YEAR}):
         return first, second
+    if {first.kind, second.kind} == {DATE, NUMBER}:  # "In 1995 Kim, 27, ...": years
+        return _as_years(first), _as_years(second)
     if first.kind == NUMBER and second.kind not in (PERCENT, CLOCK):
         return Quantity(first.value * second.factor, second.kind, second.unit, second.factor), second
     if second.kind == NUMBER and first.kind not in (PERCENT, CLOCK):
@@ -412,6 +416,11 @@ def _alike(first: Quantity, second: Quantity) -> tuple[Quantity, Quantity] | Non
     if {first.kind, second.kind} == {CLOCK, NUMBER}:  # "it lasts 45": minutes
         return _as_minutes(first), _as_minutes(second)
     return None
+
+
+def _as_years(quantity: Quantity) -> Quantity:
+    is_age = quantity.kind == NUMBER and quantity.value < LONGEST_LIFE
+    return quantity._replace(kind=YEAR if is_age else DATE, unit="year" if is_age else "")
 
 
 def _as_minutes(quantity: Quantity) -> Quantity:

@@ -119,6 +119,14 @@ def test_what_units_do_not_allow_is_not_computed() -> None:
     assert computed("+", Quantity(Fraction(1985), DATE), Quantity(Fraction(1990), DATE)) is None
 
 
+def test_a_plain_number_beside_a_calendar_year_counts_years() -> None:
+    year, age = Quantity(Fraction(2012), DATE), Quantity(Fraction(74))
+    born, older = computed("-", year, age), computed("+", year, age)
+    assert born is not None and older is not None
+    assert (born.kind, format_quantity(born), format_quantity(older)) == (DATE, "1938", "2086")
+    assert computed(">", year, age) is None
+
+
 def test_a_bare_hour_may_be_a_mere_number() -> None:
     price = quantity("hardbacks at 5.")
     assert price.kind == CLOCK

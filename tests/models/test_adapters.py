@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import load_file
 from torch import nn
 
 from kgqa.models.adapters import (
@@ -24,6 +25,7 @@ from kgqa.models.devices import Int8Linear, quantize_int8
 from kgqa.models.reader import Reader
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.types import InputError
+from training import pack
 
 OWN = (CHOICES,)
 
@@ -59,6 +61,24 @@ def test_it_is_stored_without_the_reader(reader: Reader, tmp_path: Path) -> None
     for name, value in trainable(made, OWN).items():
         assert torch.allclose(value, trainable(again, OWN)[name], atol=1e-2), name
     assert load_adapter(reader, tmp_path / "elsewhere" / FORMS, OWN) is None
+
+
+def test_packed_in_eight_bits_it_is_read_as_before(
+    reader: Reader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pack, "LEAST", 64)
+    made = adapted(reader, 8, own=OWN)
+    with torch.no_grad():
+        for value in trainable(made, OWN).values():
+            value.normal_(std=0.02)
+    save_adapter(made, tmp_path / FORMS, OWN)
+    pack.pack(tmp_path, tmp_path / "packed")
+    stored = load_file(tmp_path / "packed" / FORMS)
+    assert any(value.dtype is torch.int8 for value in stored.values())
+    again = load_adapter(reader, tmp_path / "packed" / FORMS, OWN)
+    assert again is not None
+    for name, value in trainable(made, OWN).items():
+        assert torch.allclose(value, trainable(again, OWN)[name], atol=1e-3), name
 
 
 def test_a_damaged_one_is_told_in_a_line(reader: Reader, tmp_path: Path) -> None:
