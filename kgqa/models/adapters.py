@@ -99,16 +99,17 @@ def with_adapter(reader: Reader, stored: Mapping[str, Tensor], own: tuple[str, .
     return made.eval()
 
 
-def merged(reader: Reader) -> Reader:
-    """An adapted reader as an ordinary one: each product is added to the weights of its layer, in place."""
-    for name, module in list(reader.named_modules()):
-        if isinstance(module, LowRank):
-            layer = copy.deepcopy(module.base)
-            assert isinstance(layer, nn.Linear), name
-            with torch.no_grad():
-                layer.weight += module.up @ module.down
-            reader.set_submodule(name, layer)
-    return reader.requires_grad_(True)
+def merge(reader: Reader, stored: Mapping[str, Tensor]) -> None:
+    """Put an adapter into the weights of its reader, in place: each product is added to the weights of its layer. Raises
+    KeyError for an adapter of another reader."""
+    weights = dict(reader.named_parameters())
+    with torch.no_grad():
+        for name, value in stored.items():
+            layer = name.removesuffix(DOWN)
+            if name.endswith(DOWN):
+                weights[f"{layer}.weight"] += stored[layer + UP] @ value
+            elif not name.endswith(UP):
+                weights[name].copy_(value)
 
 
 def less(stored: Mapping[str, Tensor], other: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -151,5 +152,7 @@ def load_adapter(
 def load_merged(folder: Path) -> tuple[Reader, dict[str, Any]]:
     """The reader of a checkpoint folder, its adapter for reading merged if it has one, and its card."""
     reader, card = load_reader(folder)
-    reading = load_adapter(reader, folder / READING, READS)
-    return reader if reading is None else merged(reading).eval(), card
+    if (path := folder / READING).exists():
+        with report_damage(f"{path}: not an adapter of this reader", "copy the checkpoint again"):
+            merge(reader, adapter_weights(path))
+    return reader, card
