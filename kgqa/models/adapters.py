@@ -100,9 +100,9 @@ def with_adapter(reader: Reader, stored: Mapping[str, Tensor], own: tuple[str, .
 
 
 def merge(reader: Reader, stored: Mapping[str, Tensor]) -> None:
-    """Put an adapter into the weights of its reader, in place: each product is added to the weights of its layer. Raises
-    KeyError for an adapter of another reader."""
-    weights = dict(reader.named_parameters())
+    """Put an adapter into the weights of its reader, in place: each product is added to the weights of its layer.
+    Raises KeyError for an adapter of another reader."""
+    weights: dict[str, Any] = dict(reader.named_parameters())
     with torch.no_grad():
         for name, value in stored.items():
             layer = name.removesuffix(DOWN)
