@@ -141,7 +141,7 @@ def ask(
 ) -> None:
     """Answer one question, with evidence. If --model is a causal language model, it is prompted.
 
-    Example: kgqa ask --form '(JOIN (R eats) "Otter")' --graph river.ttl
+    Example: kgqa ask "Who rang?" --passage "Ann rang at noon."
     """
     from kgqa import load
     from kgqa.graph.load import open_graph

@@ -51,7 +51,8 @@ def evaluate_task(
     deletion: Annotated[
         int,
         typer.Option(
-            min=0, help="Questions of the deletion test: does removing the shown path change the score most?"
+            min=0,
+            help="Run the deletion test on N questions: does removing the shown path change the score most?",
         ),
     ] = 0,
     calibrate: Annotated[

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from kgqa.types import KnowledgeGraph
 
 
+# Help keeps the line breaks of docstrings, which therefore fit into 80 columns.
+
 # Show and set what is in a graph's manifest (`kgqa graph describe`); print tables and JSON.
 
 
@@ -54,8 +56,9 @@ def describe(
 ) -> None:
     """Set a graph's relation types, and whether it is closed-world. `kgqa graph info` shows them.
 
-    Relation types are is-a, subclass-of, part, opposite, equal, vague, quality, measure, agent and time. In RDF,
-    kgqa:relationType sets them for a property, and kgqa:closedWorld declares a graph closed-world.
+    Relation types are is-a, subclass-of, part, opposite, equal, vague, quality,
+    measure, agent and time. In RDF, kgqa:relationType sets them for a property,
+    and kgqa:closedWorld declares a graph closed-world.
 
     Example: kgqa graph describe farm --relation breed --type is-a --open-world
     """
@@ -175,8 +178,8 @@ def index(
 ) -> None:
     """Build the dense-retrieval index: embed every verbalized fact.
 
-    Import does this for graphs of up to 3,000 facts, and open-world graphs of up to 200,000. A thousand facts take
-    about a second on one core.
+    Import does this for graphs of up to 3,000 facts, and open-world graphs of up
+    to 200,000. A thousand facts take about a second on one core.
 
     Example: kgqa graph index farm
     """
@@ -261,7 +264,7 @@ Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for the imported 
 
 
 def import_sources(
-    sources: Annotated[list[str], typer.Argument(metavar="SOURCE...", help="Files, or a SPARQL endpoint.")],
+    sources: Annotated[list[str], typer.Argument(metavar="SOURCE", help="Files, or a SPARQL endpoint.")],
     out: Annotated[
         Path | None,
         typer.Option(
@@ -289,20 +292,21 @@ def import_sources(
 ) -> None:
     """Import RDF (Turtle, N-Triples, N-Quads, N3, TriG, RDF/XML, JSON-LD), TSV, CSV, .xlsx, ConceptNet or an endpoint.
 
-    Files may be compressed (.gz, .zst); several are merged into one graph. A TSV has the columns head, relation, tail
-    and optionally weight, or relation, head, tail; the order is taken from the header, or else inferred.
+    Files may be compressed (.gz, .zst); several are merged into one graph. A TSV
+    has the columns head, relation, tail and optionally weight, or relation, head,
+    tail; the order is taken from the header, or else inferred.
 
-    In a CSV file or sheet, each row is an entity: the first column (or --id) is its name, the other headers are
-    relations, and the file name is its class. `;` separates several values, and a cell with another row's name links to
-    that entity.
+    In a CSV file or sheet, each row is an entity: the first column (or --id) is
+    its name, the other headers are relations, and the file name is its class. `;`
+    separates several values; a cell with another row's name links to that entity.
 
-    Labels are rdfs:label, skos:prefLabel, skos:altLabel and schema:name, or else derived from the IRI.
-    Literals (numbers, dates, short texts) become concepts with a label. Qualifiers of facts (Wikidata,
-    rdf:Statement, RDF 1.2) become facts of both head and tail; the facts of a blank node are attached to the
-    node that refers to it.
+    Labels are rdfs:label, skos:prefLabel, skos:altLabel and schema:name, or else
+    derived from the IRI. Literals (numbers, dates, short texts) become concepts.
+    Qualifiers of facts (Wikidata, rdf:Statement, RDF 1.2) become facts of both
+    head and tail. Facts of a blank node without a label are attached to the node
+    that refers to it.
 
-    A small file needs no import: use it as `kgqa ask --graph FILE`. An endpoint can be queried directly with
-    `--graph URL`.
+    A small file or an endpoint needs no import: kgqa ask --graph FILE (or URL).
 
     Example: kgqa graph import farm.ttl --out farm
     """
@@ -391,7 +395,7 @@ add_from_checkout(
     graph_app,
     "build",
     "graph_data.build.command:build",
-    "Compile a folder of source files to Turtle, check their quality (--check) or print a sample (--draw).",
+    "Compile a folder of source files to Turtle, check their quality (--check), or print a sample (--draw).",
 )
 graph_app.command(name="embed")(embed)
 graph_app.command(name="describe")(describe)
@@ -531,10 +535,13 @@ def export(
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write a graph as Turtle (.ttl), Graphviz DOT (.dot), GraphML (.graphml), GEXF (.gexf), GML (.gml), Pajek (.net),
-    Cytoscape (.cyjs), a figure for LaTeX (.tex, at most 500 concepts), or as JSON or text of networkx: networkx
-    (node-link, .json), adjacency, adjlist (.adjlist), multiline-adjlist, edgelist (.edgelist) or weighted-edgelist.
-    All but Turtle and DOT load the whole graph into memory.
+    """Write a graph as Turtle, GraphML, DOT or in another format.
+
+    Formats: Turtle (.ttl), Graphviz DOT (.dot), GraphML (.graphml), GEXF (.gexf),
+    GML (.gml), Pajek (.net), Cytoscape (.cyjs), a figure for LaTeX (.tex, at most
+    500 concepts), and networkx's JSON and text: networkx (node-link, .json),
+    adjacency, adjlist (.adjlist), multiline-adjlist, edgelist (.edgelist),
+    weighted-edgelist. All but Turtle and DOT load the whole graph into memory.
 
     Example: kgqa graph export everyday --out everyday.graphml
     """

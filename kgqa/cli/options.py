@@ -57,7 +57,7 @@ Ablated = Annotated[
 Recipe = Annotated[Path, typer.Argument(metavar="RECIPE.toml", help="Recipe: TOML file with all settings.")]
 Overrides = Annotated[
     list[str] | None,
-    typer.Argument(metavar="KEY=VALUE...", help="Settings to override, such as trainer.max_steps=100."),
+    typer.Argument(metavar="KEY=VALUE", help="Settings to override, such as trainer.max_steps=100."),
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Overwrite an existing file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]

@@ -166,7 +166,7 @@ def _show(graph: str, before: dict[str, tuple[int, int]], after: dict[str, tuple
 
 def train_recipe(
     recipe: Annotated[
-        Path | None, typer.Argument(metavar="[RECIPE.toml]", help="Recipe: TOML file with all settings.")
+        Path | None, typer.Argument(metavar="RECIPE.toml", help="Recipe: TOML file with all settings.")
     ] = None,
     overrides: Overrides = None,
     out: Annotated[Path | None, typer.Option(help="Folder for checkpoints; default: runs/NAME.")] = None,
@@ -182,9 +182,10 @@ def train_recipe(
     model: Annotated[str, typer.Option(help="With --data: the reader to fine-tune.")] = DEFAULT_READER,
     minutes: Annotated[float, typer.Option(min=0.01, help="With --data: training time in minutes.")] = 10.0,
 ) -> None:
-    """Train a reader, classifier, retriever or logical-form ranker; run the same command again to resume.
+    """Train a reader, classifier, retriever, logical-form ranker or arithmetic head.
 
-    With --data FILE, a reader is fine-tuned on your own questions, without a recipe.
+    With --data FILE, a reader is fine-tuned on your own questions, without a
+    recipe. Run the same command again to resume.
     """
     # with --data, the first argument is an override instead of a recipe
     first = [] if recipe is None else [str(recipe)]

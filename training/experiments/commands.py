@@ -18,7 +18,10 @@ COMPARED = RECIPES / "compare" / "commonsenseqa.toml"
 
 def compare_rows(
     recipe: Annotated[
-        Path, typer.Argument(metavar="RECIPE.toml", help="Recipe for all rows of the table.")
+        Path,
+        typer.Argument(
+            metavar="RECIPE.toml", help="Recipe for all rows of the table.", show_default=COMPARED.name
+        ),
     ] = COMPARED,
     overrides: Overrides = None,
     rows: Annotated[str, typer.Option(help="Rows of the table, separated by ';'; default: all.")] = "",
@@ -56,7 +59,7 @@ def compare_rows(
 
 def probe_encoder(
     folder: Annotated[str, typer.Argument(help="Hugging Face folder or shipped name of an encoder.")],
-    tasks: Annotated[str, typer.Option(help="Comma-separated tasks; squad is squad1 and squad2.")] = (
+    tasks: Annotated[str, typer.Option(help="Comma-separated tasks; squad stands for squad1,squad2.")] = (
         "heldout,blimp,csqa,squad1,cola,sst2,rte"
     ),
     tokens: Annotated[int | None, typer.Option(min=1, help="Token budget of a fine-tune.")] = None,
@@ -109,7 +112,7 @@ def suite(
     of: Annotated[
         str,
         typer.Argument(
-            metavar="[graphs|edits]", help="graphs: questions over the graphs; edits: what-if edits."
+            metavar="graphs|edits", help="graphs: questions over the graphs; edits: what-if edits."
         ),
     ] = "graphs",
     data: Annotated[
