@@ -19,6 +19,8 @@ from torch import Tensor
 
 from kgqa.models.adapters import FORMS, READING
 from kgqa.models.arithmetic_head import FILE as ARITHMETIC_HEAD
+from kgqa.models.entity_vectors import FILE as ENTITIES
+from kgqa.models.fact_map import FILE as FACT_MAP
 from kgqa.models.pretrained import (
     BLOCK,
     CARD,
@@ -101,6 +103,8 @@ def save_packed(state: Mapping[str, Tensor], folder: Path, name: str) -> None:
 
 def pack(folder: Path, out: Path) -> int:
     """Write a model's folder anew with its weights in 8 bits; the bytes of all its files."""
+    if out.resolve() == folder.resolve():
+        raise SystemExit(f"{out}: its weights would be removed before they are read; give another folder")
     out.mkdir(parents=True, exist_ok=True)
     for old in [*out.glob("*.safetensors"), *out.glob("*.index.json")]:
         old.unlink()
@@ -114,6 +118,9 @@ def pack(folder: Path, out: Path) -> int:
     for name in ADAPTERS:
         if (folder / name).exists():
             save_file(packed(load_weights(folder, name)), out / name, metadata={"format": "pt"})
+    for name in (FACT_MAP, ENTITIES):
+        if (folder / name).exists():
+            shutil.copy(folder / name, out / name)
     for name in CARDS:
         if (folder / name).exists():
             write_card(out, json.loads((folder / name).read_text(encoding="utf-8")), name)

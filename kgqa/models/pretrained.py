@@ -29,7 +29,7 @@ POOLER = "pooler."
 """Part of the names of pooler weights, which no reader uses."""
 _DATA: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 _READ = ("config.json", "tokenizer.json", "tokenizer_config.json", "*.index.json", "*.safetensors")
-_OLDER = frozenset(
+_UNDECLARED = frozenset(
     {
         "num_labels",
         "rope_theta",
@@ -37,9 +37,11 @@ _OLDER = frozenset(
         "global_rope_theta",
         "local_rope_theta",
         "partial_rotary_factor",
+        "norm_rel_ebd",
+        "conv_act",
     }
 )
-"""Fields of older configurations, which transformers still understands."""
+"""Fields of older configurations, and of DeBERTa's, that transformers reads, though its classes do not declare them."""
 _TABLES = frozenset({"id2label", "label2id", "rope_parameters", "rope_scaling"})
 """Fields of a configuration that are tables."""
 SCALE = "::scale"
@@ -129,7 +131,7 @@ def load_config(folder: Path) -> Any:
         if kind not in CONFIG_MAPPING:
             raise OSError(f"unknown model_type {kind}; custom code is not run")
         made: Any = CONFIG_MAPPING[kind]
-        allowed = {field.name for field in fields(made)} | set(made.attribute_map) | _OLDER
+        allowed = {field.name for field in fields(made)} | set(made.attribute_map) | _UNDECLARED
         kept = {
             name: value
             for name, value in config_values.items()

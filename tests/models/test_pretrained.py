@@ -11,6 +11,8 @@ import torch
 from transformers import AutoModel, ElectraConfig, ElectraModel
 
 from kgqa.models.dense_retrieval import FactEncoder
+from kgqa.models.encoders.variants import EncoderSettings, configure
+from kgqa.models.fact_map import FactMap, load_map, save_map
 from kgqa.models.load import open_reader
 from kgqa.models.pretrained import (
     BLOCK,
@@ -95,6 +97,12 @@ def test_what_a_configuration_would_have_fetched_or_run_is_left_out(tmp_path: Pa
     assert config._attn_implementation in (None, plain._attn_implementation)
     assert not hasattr(config, "quantization_config") and not hasattr(config, "backbone")
     assert type(load_pretrained(AutoModel, folder)) is ElectraModel
+
+
+def test_what_deberta_reads_undeclared_is_kept(tmp_path: Path) -> None:
+    configure(EncoderSettings(variant="deberta-v3"), 60).save_pretrained(tmp_path)
+    config = load_config(tmp_path)
+    assert (config.norm_rel_ebd, config.position_buckets, config.share_att_key) == ("layer_norm", 256, True)
 
 
 def test_an_adapter_is_no_whole_model(tmp_path: Path) -> None:
@@ -215,8 +223,12 @@ def test_weights_in_8_bits_are_found_again_in_parts(tmp_path: Path, monkeypatch:
 def test_a_released_reader_answers_as_it_was_trained(
     model_folder: Path, tools_file: Path, tmp_path: Path
 ) -> None:
+    save_map(FactMap(torch.ones(33, 4), "space", 1), model_folder)
     pack.pack(model_folder, tmp_path / "packed")
     assert is_packed(tmp_path / "packed", "model.safetensors")
+    assert load_map(tmp_path / "packed") is not None
+    with pytest.raises(SystemExit, match="another folder"):
+        pack.pack(model_folder, model_folder)
     question = Question("What did I dig with?", ("trowel", "excavator"), Passage("I plant flowers."))
     whole, small = (
         Answerer.load(str(folder), str(tools_file)).answer(question)

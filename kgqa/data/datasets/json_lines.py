@@ -194,7 +194,8 @@ def _example(row: Mapping[str, Any], question: Question, where: str) -> Example:
 
 
 def _placed(answers: Any) -> list[tuple[str, int]] | None:
-    """Answers with their offsets, as SQuAD has them: a list of objects, or an object of lists (`datasets`)."""
+    """Answers with their offsets, as SQuAD has them: a list of objects, or an object of lists (`datasets`). Empty texts
+    are no answers."""
     if isinstance(answers, dict):
         columns = [answers.get(name) for name in ("text", "answer_start")]
         pairs = list(zip(*columns, strict=False)) if all(isinstance(c, list) for c in columns) else None
@@ -202,8 +203,9 @@ def _placed(answers: Any) -> list[tuple[str, int]] | None:
         pairs = [(answer.get("text"), answer.get("answer_start")) for answer in answers]
     else:
         return None
-    is_placed = pairs is not None and all(isinstance(t, str) and isinstance(s, int) for t, s in pairs)
-    return pairs if is_placed else None
+    if pairs is None or not all(isinstance(t, str) and isinstance(s, int) for t, s in pairs):
+        return None
+    return [(text, start) for text, start in pairs if text]
 
 
 def spans_at(question: Question, placed: Sequence[tuple[str, int]], where: str) -> tuple[Span, ...]:

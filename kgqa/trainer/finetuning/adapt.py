@@ -216,6 +216,8 @@ def train_short(model: Path, recipe: ReaderRecipe, out: Path) -> TrainResult:
     calibration, the adapter for logical forms, the arithmetic head and the fact map.
     """
     result, before = train_reader(recipe, out), read_card(model)
+    if recipe.encoder.adapter:  # its export has all files of the reader
+        return result
     fitted: dict[str, Any] = {key: before[key] for key in FITTED if key in before}
     for name in (FORMS, ARITHMETIC_HEAD, FACT_MAP):
         if (model / name).is_file():

@@ -319,6 +319,8 @@ def train_reader(recipe: ReaderRecipe, folder: Path | str, collated: Batches | N
         raise InputError("temperature and soft need a teacher; set teacher, or leave them out")
     if recipe.teacher and recipe.consistency:
         raise InputError("teacher and consistency cannot be combined; leave one of them out")
+    if recipe.encoder.adapter and recipe.encoder.from_scratch:
+        raise InputError("encoder.adapter and encoder.from_scratch cannot be combined; leave one of them out")
     check_measured(recipe.trainer, READERS)
     located, sizes = recipe.located(), dict[str, int]()
     if collated is None:

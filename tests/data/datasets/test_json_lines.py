@@ -142,6 +142,7 @@ LABELLED = {"text": ["umbrella", "oven"], "label": ["1", "2"]}
         ({**RANG, "answers": {"text": ["Ann"], "answer_start": [10]}}, Source.PASSAGE, ("Ann",)),
         ({**RANG, "answers": [{"text": "Ann", "answer_start": 10}]}, Source.PASSAGE, ("Ann",)),
         ({**RANG, "answers": {"text": [], "answer_start": []}}, Source.NONE, ()),
+        ({**RANG, "answers": {"text": [""], "answer_start": [-1]}}, Source.NONE, ()),
         ({**RANG, "answer": "(none)"}, Source.NONE, ()),
         ({**RANG, "answers": None, "answer": "Bo"}, Source.PASSAGE, ("Bo",)),
         ({"question": "When?", "answer": 1998}, Source.KNOWLEDGE, ("1998",)),

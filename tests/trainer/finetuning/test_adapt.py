@@ -9,8 +9,9 @@ from shutil import copytree
 import pytest
 
 from kgqa.graph.load import open_graph
+from kgqa.models.adapters import CHOICES, FORMS, READING, READS, adapted, save_adapter
 from kgqa.models.pretrained import write_card
-from kgqa.models.reader import read_card
+from kgqa.models.reader import load_reader, read_card
 from kgqa.settings import GRAPH_SUITE
 from kgqa.trainer.data.mixture import MixturePart, load_examples, split_off
 from kgqa.trainer.finetuning import adapt
@@ -102,3 +103,18 @@ def test_what_was_fitted_on_a_reader_stays_with_it(
     card = read_card(tmp_path / "run" / "export")
     assert {key: card[key] for key in fitted} == fitted and files <= set(card["checksums"])
     assert all((tmp_path / "run" / "export" / name).read_bytes() == name.encode() for name in files)
+
+
+def test_beside_another_adapter_that_for_forms_stays_as_it_is(
+    model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader, _ = load_reader(model_folder)
+    save_adapter(adapted(reader, 2, own=READS), model_folder / READING, READS)
+    save_adapter(adapted(reader, 2, own=(CHOICES,)), model_folder / FORMS, (CHOICES,))
+    write_card(model_folder, read_card(model_folder))
+    monkeypatch.setattr(adapt, "train_reader", lambda _recipe, out: copytree(model_folder, out / "export"))
+    data, stored = rows(tmp_path / "mine.jsonl", 40), (model_folder / FORMS).read_bytes()
+    for rank in (0, 2):
+        recipe = own_recipe(model_folder, data, "everyday", 1.0, [f"encoder.adapter={rank}"])
+        train_short(model_folder, recipe, tmp_path / str(rank))
+        assert ((tmp_path / str(rank) / "export" / FORMS).read_bytes() == stored) == bool(rank)

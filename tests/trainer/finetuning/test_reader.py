@@ -77,6 +77,9 @@ def test_a_reader_is_trained_from_an_encoder_folder(
     assert read_card(tmp_path / "further" / "export")["earlier_data"] == [str(questions)]
     beside = goes_on.model_copy(update={"encoder": goes_on.encoder.model_copy(update={"adapter": 2})})
     train_reader(beside, tmp_path / "beside")
+    scratch = beside.encoder.model_copy(update={"from_scratch": True})
+    with pytest.raises(InputError, match="cannot be combined"):
+        train_reader(beside.model_copy(update={"encoder": scratch}), tmp_path / "scratch")
     weights = [(tmp_path / run / "export" / WEIGHTS).read_bytes() for run in ("run", "beside")]
     assert weights[0] == weights[1]
     networks = [open_reader(tmp_path / run / "export", device=None).network for run in ("run", "beside")]
