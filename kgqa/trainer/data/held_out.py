@@ -37,16 +37,18 @@ READERS = frozenset(
 """Metrics of a reader; which of them are available depends on the types of questions."""
 
 
-def held_out_sides(examples: Sequence[Example], share: float) -> list[bool]:
-    """Whether each example is held out: `share` of them, or fewer, in the order of a hash of their passages (so that no
-    text is on both sides), else of their questions."""
-    texts = [_shared_text(example.question) for example in examples]
-    rows, most, held = Counter(texts), round(share * len(texts)), set[str]()
-    for text in sorted(rows, key=lambda text: blake2b(text.encode(), digest_size=8).digest()):
-        if rows[text] <= most:
-            held.add(text)
-            most -= rows[text]
-    return [text in held for text in texts]
+def held_out_sides(sets: Sequence[Sequence[Example]], share: float) -> list[list[bool]]:
+    """Whether each example of each set is held out: `share` of a set, or fewer, in the order of a hash of their
+    passages, else of their questions. No text is on both sides: held out of one set, it is held out of all."""
+    texts = [[_shared_text(example.question) for example in examples] for examples in sets]
+    held = set[str]()
+    for own in texts:
+        rows, most = Counter(own), round(share * len(own))
+        for text in sorted(rows, key=lambda text: blake2b(text.encode(), digest_size=8).digest()):
+            if rows[text] <= most:
+                held.add(text)
+                most -= rows[text]
+    return [[text in held for text in own] for own in texts]
 
 
 def _shared_text(question: Question) -> str:
@@ -58,7 +60,7 @@ def split_held_out(examples: Iterable[Example], share: float) -> tuple[list[Exam
     """The examples to train on, and those held out."""
     found = list(examples)
     sides: tuple[list[Example], list[Example]] = ([], [])
-    for example, is_held in zip(found, held_out_sides(found, share), strict=True):
+    for example, is_held in zip(found, *held_out_sides([found], share), strict=True):
         sides[is_held].append(example)
     return sides
 

@@ -425,10 +425,17 @@ def data_hashes(mixture: Sequence[DataSettings]) -> dict[str, str]:
     }
 
 
-def split_off(part: MixturePart, share: float) -> tuple[MixturePart, MixturePart]:
-    """Split a data set into a training and a held-out part."""
-    held = np.array(held_out_sides(part.examples, share), dtype=bool)
-    return _rows(part, np.flatnonzero(~held).tolist()), _rows(part, np.flatnonzero(held).tolist())
+def split_off(parts: Sequence[MixturePart], share: float) -> tuple[list[MixturePart], list[MixturePart]]:
+    """The training parts of data sets, and their held-out parts."""
+    sides = held_out_sides([part.examples for part in parts], share)
+    kept, held = (
+        [
+            _rows(part, [n for n, is_held in enumerate(own) if is_held == side])
+            for part, own in zip(parts, sides, strict=True)
+        ]
+        for side in (False, True)
+    )
+    return kept, held
 
 
 def check_sides(kept: Sequence[MixturePart], held: Sequence[MixturePart], share: float) -> None:

@@ -25,7 +25,7 @@ from kgqa.models.pretrained import save_half, write_card
 from kgqa.models.reader import read_card
 from kgqa.settings import write_whole
 from kgqa.trainer.checkpoint import FILE
-from kgqa.trainer.data.held_out import split_held_out
+from kgqa.trainer.data.held_out import held_out_sides
 from kgqa.trainer.data.mixture import load_examples
 from kgqa.trainer.finetuning.reader import ReaderRecipe, train_reader
 from kgqa.trainer.loop import TrainResult
@@ -278,8 +278,10 @@ def own_recipe(
 
 def split_rows(recipe: ReaderRecipe) -> tuple[list[Example], list[Example]]:
     """The training rows of a recipe, and the held-out ones."""
-    sides = [split_held_out(load_examples(settings, None), recipe.held_out) for settings in recipe.data]
-    kept, held = ([*chain.from_iterable(side)] for side in zip(*sides, strict=True))
+    sets = [load_examples(settings, None) for settings in recipe.data]
+    sides = chain.from_iterable(held_out_sides(sets, recipe.held_out))
+    rows = list(zip(chain.from_iterable(sets), sides, strict=True))
+    kept, held = ([row for row, is_held in rows if is_held == side] for side in (False, True))
     if len(kept) < MIN_ROWS or not held:
         raise InputError(
             f"{recipe.data[0].name}: {len(kept)} training rows and {len(held)} held-out rows are too few; "

@@ -372,9 +372,8 @@ def train_reader(recipe: ReaderRecipe, folder: Path | str, collated: Batches | N
         objective = SiFT(objective, recipe.sift)
     measured = [prepare(data, recipe, cache_folder("subgraphs")) for data in located.development]
     if recipe.held_out:
-        sides = [split_off(part, recipe.held_out) for part in parts]
-        parts = [kept for kept, _ in sides]
-        measured += [part for _, part in sides]
+        parts, held = split_off(parts, recipe.held_out)
+        measured += held
         check_sides(parts, measured, recipe.held_out)
     measured = [first_rows(part, recipe.evaluate_questions) for part in measured]
     seed, shares = recipe.trainer.seed, (recipe.paraphrase, recipe.graph_dropout)

@@ -41,16 +41,34 @@ def test_no_passage_is_on_both_sides() -> None:
 def test_the_share_is_met_in_few_rows_too_and_whatever_else_is_asked() -> None:
     rows = [Example(Question(f"what is {i}")) for i in range(2000)]
     for count in (10, 20, 40, 2000):
-        assert sum(held_out_sides(rows[:count], 0.2)) == count / 5
+        assert sum(*held_out_sides([rows[:count]], 0.2)) == count / 5
     held = {e.question.text for e in split_held_out(rows, 0.1)[1]}
     assert held == {e.question.text for e in split_held_out(rows[::-1], 0.1)[1]}
     assert held < {e.question.text for e in split_held_out(rows, 0.3)[1]}
-    assert not any(held_out_sides(rows, 0.0))
+    assert not any(*held_out_sides([rows], 0.0))
     one_long = [
         Example(Question(f"what is {i}", passage=Passage("Ann dug." if i < 90 else f"{i}")))
         for i in range(100)
     ]
-    assert not any(held_out_sides(one_long, 0.2)[:90]) and all(held_out_sides(one_long, 0.2)[90:])
+    (sides,) = held_out_sides([one_long], 0.2)
+    assert not any(sides[:90]) and all(sides[90:])
+
+
+def test_what_is_held_out_of_one_set_is_trained_on_in_none() -> None:
+    sets = [
+        [Example(Question(f"{name} {i}", passage=Passage(f"Ann dug on day {i}."))) for i in days]
+        for name, days in (("who", range(100)), ("what", range(20)))
+    ]
+    kept, held = (
+        {
+            example.question.passage_text
+            for rows, sides in zip(sets, held_out_sides(sets, 0.2), strict=True)
+            for example, is_held in zip(rows, sides, strict=True)
+            if is_held == side
+        }
+        for side in (False, True)
+    )
+    assert held and not kept & held
 
 
 def test_loss_and_accuracy_over_all_kinds_of_questions(encoder, tokenizer, digging) -> None:

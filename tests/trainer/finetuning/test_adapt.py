@@ -80,7 +80,7 @@ def test_too_few_rows_are_refused_with_the_remedy(model_folder: Path, tmp_path: 
     assert (len(kept), len(held)) == (48, 12)
     limited = own_recipe(model_folder, tmp_path / "mine.jsonl", "everyday", 1.0, ["data.0.limit=30"])
     (part,) = (MixturePart(data, load_examples(data, None), [[]] * 30) for data in limited.data)
-    assert [side.examples for side in split_off(part, limited.held_out)] == list(split_rows(limited))
+    assert [side.examples for (side,) in split_off([part], limited.held_out)] == list(split_rows(limited))
     assert limited.evaluate_questions == MAX_MEASURED
     with pytest.raises(InputError, match="too few; give 20 or more"):
         split_rows(own_recipe(model_folder, rows(tmp_path / "few.jsonl", 3), "everyday", 1.0))

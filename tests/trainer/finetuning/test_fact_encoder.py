@@ -81,7 +81,7 @@ def test_the_best_by_what_is_held_out_is_exported(here: Path, monkeypatch: pytes
     monkeypatch.setattr(
         held_out,
         "held_out_sides",
-        lambda examples, share: [share > 0 and "bee" in e.question.passage_text for e in examples],
+        lambda sets, share: [[share > 0 and "bee" in e.question.passage_text for e in rows] for rows in sets],
     )
     recipe_ = recipe(here).model_copy(update={"held_out": 0.4})
     trainer = recipe_.trainer.model_copy(update={"evaluate_every_steps": 1, "patience": 2})
