@@ -318,7 +318,8 @@ def windows_with(spans: Sequence[Span], passage: Pieces, windows: Sequence[Windo
     return [
         (left, right)
         for left, right in windows
-        if any(places[left][0] <= span.start and span.end <= places[right - 1][1] for span in spans)
+        if left < right
+        and any(places[left][0] <= span.start and span.end <= places[right - 1][1] for span in spans)
     ]
 
 

@@ -108,6 +108,12 @@ def test_to_learn_from_a_passage_all_of_it_is_read(tokenizer, digging) -> None: 
     assert Collator(tokenizer, READING)([example], [[digging]], with_gold=True).batch.num_rows > 2
 
 
+def test_a_passage_without_words_has_no_answer_to_learn(tokenizer, digging) -> None:  # type: ignore[no-untyped-def]
+    example = Example(Question("where is honey", passage=Passage(" ")), spans=(Span(0, 1),))
+    gold = Collator(tokenizer, READING)([example], [[digging]], with_gold=True).batch.gold
+    assert gold is not None and not gold.start.any()
+
+
 def test_each_candidate_plays_the_choice_of_its_own_part(digging: Subgraph) -> None:
     nodes = list(range(len(digging.nodes)))[-2:]
     question, graphs = as_choices(Question("what did i dig with"), digging, nodes, 2)
