@@ -96,7 +96,8 @@ def usual_row(row: Mapping[str, Any]) -> dict[str, Any]:
         texts = takewhile(bool, (str(lettered.get(letter, "")).strip() for letter in "abcdefghij"))
         made["choices"] = list(texts)
     choice, answer, label = made.get("choice"), made.get("answer"), made.get("yes_no")
-    if isinstance(choice, str) and choice.isdecimal() and choice not in (made.get("choices") or ()):
+    known = made["choices"] if isinstance(made.get("choices"), list | str) else ()
+    if isinstance(choice, str) and choice.isdecimal() and choice not in known:
         made["choice"] = int(choice)
     if type(answer) is int and made.get("choices"):
         made |= {"choice": answer, "answer": None}
@@ -158,7 +159,7 @@ def example_of(row: Mapping[str, Any], where: str, default_id: str) -> Example:
 
 def _example(row: Mapping[str, Any], question: Question, where: str) -> Example:
     kind, source = str(row.get("kind", "")), row.get("source")
-    if source is not None and source not in set(Source):
+    if source is not None and source not in list(Source):
         raise InputError(f"{where}: unknown source {source!r}; write one of {', '.join(Source)}")
     if row.get("yes_no") is not None:
         if not isinstance(row["yes_no"], bool) or question.choices:

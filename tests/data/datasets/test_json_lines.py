@@ -184,6 +184,8 @@ def test_rows_in_the_shapes_that_people_have(
         ),
         ({**RANG, "answers": {"text": ["Ann"], "answer_start": [0]}}, "not at its offset"),
         ({**RANG, "answers": {"text": ["Ann"]}}, "answers are not"),
+        ({**RANG, "answer": "Ann", "source": ["passage"]}, "unknown source"),
+        ({"question": "Who?", "choices": 5, "choice": "1"}, "choices are not a list"),
         ({"question": "Who?", "passage": "a " * 150_000, "answer": "a"}, "at most 200,000"),
     ],
 )
