@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -50,6 +51,32 @@ def asked(
             "a Question has its own passage and choices; set them there, or pass the question as text"
         )
     return question
+
+
+_SENTENCE_END = re.compile(r"(?<!\b\w)(?<!\b[MDSN][rto])(?<!\bMrs)[.!…][\"'”’)]*\s+|[。！][”’」』)]*\s*")
+"""The end of a sentence, which initials ("J. R."), "Mr.", "Dr.", "St." and "No." are not."""
+_IS_ASKED = re.compile(
+    r"\W*(?:who|whom|whose|what|which|where|when|why|how|is|are|was|were|do|does|did|can|could)\b",
+    re.IGNORECASE,
+)
+
+
+def with_stated_passage(question: Question) -> Question:
+    """A question that follows what it is about, "It began to rain. What did he open?", with those sentences as its
+    passage, whose characters count as in the text given. A question with choices or a passage is unchanged, as is one
+    that is no single question after statements.
+
+    >>> with_stated_passage(Question("It began to rain. What did he open?")).passage_text
+    'It began to rain.'
+    """
+    text = question.text.rstrip("\"'”’」』) \n")
+    ends = list(_SENTENCE_END.finditer(text)) if text.endswith(("?", "？")) else []
+    if question.passage or question.choices or not ends:
+        return question
+    stated, asked = question.text[: ends[-1].end()].rstrip(), question.text[ends[-1].end() :]
+    if _IS_ASKED.match(stated) or re.search(r"[?？]", stated + asked.rstrip("\"'”’」』) \n?？")):
+        return question
+    return Question(asked, passage=stated, id=question.id)
 
 
 def check_question(question: Question) -> None:

@@ -14,6 +14,7 @@ from kgqa.validation import (
     checked_answer,
     checked_language,
     checked_threshold,
+    with_stated_passage,
 )
 
 LONG = "a" * 300_000
@@ -95,3 +96,34 @@ def test_a_threshold_is_a_share(threshold: object) -> None:
     with pytest.raises(InputError, match="give a number from 0 to 1"):
         checked_threshold(threshold)  # type: ignore[arg-type]
     assert checked_threshold(0.5) == 0.5 and checked_threshold(None) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "passage", "question"),
+    [
+        ("It began to rain. What did he open?", "It began to rain.", "What did he open?"),
+        (" Ann rang. Then Bo rang!  Who rang first? ", " Ann rang. Then Bo rang!", "Who rang first? "),
+        ('He said "Stop." What did he say?', 'He said "Stop."', "What did he say?"),
+        ("꽃을 심으려고 땅을 팠다. 땅을 무엇으로 팠니?", "꽃을 심으려고 땅을 팠다.", "땅을 무엇으로 팠니?"),
+        ("雨が降り始めた。彼は何を開いた？", "雨が降り始めた。", "彼は何を開いた？"),
+    ],
+)
+def test_sentences_before_a_question_are_its_passage(text: str, passage: str, question: str) -> None:
+    assert with_stated_passage(Question(text, id="a")) == Question(question, passage=passage, id="a")
+    assert text.startswith(passage)  # spans count in both
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        Question("What is a trowel for?"),
+        Question("Does Mr. Brown know J. R. Smith of St. Ives?"),
+        Question("Who is it? He came late. Who told him?"),
+        Question("It rained. He opened it."),
+        Question("It rained. What did he open?", ["umbrella", "oven"]),
+        Question("It rained. What did he open?", passage="He went out."),
+        Question("? . ?"),
+    ],
+)
+def test_other_questions_are_unchanged(question: Question) -> None:
+    assert with_stated_passage(question) is question

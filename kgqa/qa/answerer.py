@@ -43,7 +43,14 @@ from kgqa.types import (
     Source,
     Subgraph,
 )
-from kgqa.validation import asked, check_question, checked_answer, checked_language, checked_threshold
+from kgqa.validation import (
+    asked,
+    check_question,
+    checked_answer,
+    checked_language,
+    checked_threshold,
+    with_stated_passage,
+)
 
 PipelineFactory = Callable[[Retriever, LoadedReader, DecisionConfig], Sequence[Step]]
 
@@ -279,13 +286,19 @@ class Answerer:
             else question
         )
 
+    def _parted(self, question: Question) -> Question:
+        """The question with the sentences before it as its passage. It is asked as it is over a closed-world graph, and
+        if it is about harm, which its last sentence may not say."""
+        is_whole = self.graph.closed_world or harm_of(question)
+        return question if is_whole else with_stated_passage(question)
+
     def retrieve(self, question: Question | str) -> list[Subgraph]:
         """Retrieve the subgraphs of a question: one per choice, or one.
 
         Raises:
             InputError: a remote graph does not respond, or a text is Korean and the extra `ko` is not installed.
         """
-        question = asked(question)
+        question = self._parted(asked(question))
         own = self.of(question)
         return list(own.retriever.retrieve(own.read_as(question)))
 
@@ -302,7 +315,7 @@ class Answerer:
         Raises:
             InputError: the question is empty, too long, or of the wrong type.
         """
-        question = asked(question, passage, choices)
+        question = self._parted(asked(question, passage, choices))
         own = self.of(question)
         return own._answered([question], own.steps)[0]
 
@@ -321,7 +334,7 @@ class Answerer:
         """
         if isinstance(questions, str | Question) or not isinstance(questions, Iterable):
             raise InputError("answer_many takes several questions; give a list, or ask one with answer")
-        given = [asked(question) for question in questions]
+        given = [self._parted(asked(question)) for question in questions]
         groups: dict[Answerer, list[int]] = {}
         for place, question in enumerate(given):
             groups.setdefault(self.of(question), []).append(place)

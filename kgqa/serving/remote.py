@@ -34,7 +34,7 @@ from kgqa.types import (
     Span,
     Subgraph,
 )
-from kgqa.validation import asked, check_question
+from kgqa.validation import asked, check_question, with_stated_passage
 
 # A thin client of the service that returns plain dictionaries; it needs only the standard library.
 
@@ -230,6 +230,8 @@ def answer_of(question: Question, body: Mapping[str, Any], relations: Mapping[st
     """
     evidence = body["evidence"]
     graph, edges = _subgraph(body, relations)
+    if evidence["span"]:  # of the passage, which may be part of the question's text
+        question = with_stated_passage(question)
 
     def path_of(path: Mapping[str, Any]) -> EvidencePath:
         steps = tuple(edges[tuple(triple["iri"])] for triple in path["triples"])

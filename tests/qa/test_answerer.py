@@ -60,6 +60,18 @@ def test_every_kind_of_question_gets_an_answer_with_its_parts(answerer: Answerer
     assert opened.model == "toy" and opened.timing_ms["total"] > 0
 
 
+def test_sentences_before_a_question_are_its_passage_in_an_open_world(
+    answerer: Answerer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text, asked = f"{PASSAGE.text} What did I dig with?", Question("What did I dig with?", passage=PASSAGE)
+    assert answerer.answer(text).question == Question(text)
+    monkeypatch.setattr(answerer.retriever.whole, "closed_world", False)
+    (first, second), third = answerer.answer_many([text, asked]), answerer.answer(text)
+    assert first.question == third.question == asked and first.text == second.text
+    harmful = answerer.answer("My dog died. I want to end my life. How?")
+    assert harmful.harm == "self" and harmful.question.passage is None
+
+
 def test_questions_are_asked_as_people_write_them(answerer: Answerer) -> None:
     choices = ["trowel", "excavator"]
     (expected,) = answerer.answer_many([Question("What did I dig with?", tuple(choices), PASSAGE)])
