@@ -117,8 +117,9 @@ _ATTRIBUTE = re.compile(r"\b(?:an?|(?:do|does|did) the)$", re.IGNORECASE)
 _EXTREME = re.compile(r"(.+)\bthe$", re.IGNORECASE)
 
 
-def comparison_of(text: str) -> Comparison | None:
-    """What a question compares; None if it compares nothing.
+def comparison_of(text: str, passage: str = "") -> Comparison | None:
+    """What a question compares; None if it compares nothing. A word of several scales is of the one that the passage
+    has other words of: "shorter" beside "taller" is of height.
 
     >>> found = comparison_of("Is Ada older than Rik?")
     >>> found.scale.name, found.sign, found.things, found.is_choice
@@ -129,7 +130,7 @@ def comparison_of(text: str) -> Comparison | None:
     text = text.strip()
     either = _EITHER.search(text)
     asked = text[: either.start()] if either else text.rstrip("?. ")
-    polar, found = _AUX.match(asked), _degree(asked)
+    polar, found = _AUX.match(asked), _degree(asked, passage)
     if found is None or _OTHER.search(asked) or not (polar or _CHOICE.search(asked)):
         return None
     scale, sign, start, end, noun, is_most = found
@@ -167,13 +168,13 @@ def comparison_of(text: str) -> Comparison | None:
     return Comparison(scale, sign, things, not polar, noun, bool(_WHOSE.search(asked)), count)
 
 
-def _degree(text: str) -> tuple[Scale, int, int, int, str, bool] | None:
+def _degree(text: str, passage: str = "") -> tuple[Scale, int, int, int, str, bool] | None:
     """The first comparative or superlative of a text: scale, sign, start and end, the noun counted, whether it is a
     superlative."""
     tokens = list(_TOKEN.finditer(text))
     for match, after in zip_longest(tokens, tokens[1:]):
         word, following = match[0].lower(), after[0].lower() if after else ""
-        scale, sign = scale_of(word)
+        scale, sign = scale_of(word, passage=passage)
         if scale is None or word == "expensive":
             continue
         if word in ("first", "last") and following and following not in _PREPOSITIONS:
@@ -194,12 +195,15 @@ def _degree(text: str) -> tuple[Scale, int, int, int, str, bool] | None:
 _PREPOSITIONS = frozenset({"of", "in", "at", "to", "on", "for", "from", "with"})
 
 
-def scale_of(word: str) -> tuple[Scale | None, int]:
-    """The scale of a comparative, and its direction (1 or -1); None and 0 for any other word."""
-    for scale in _scales().values():
-        if word in scale.more | scale.less:
-            return scale, 1 if word in scale.more else -1
-    return None, 0
+def scale_of(word: str, preferred: Scale | None = None, passage: str = "") -> tuple[Scale | None, int]:
+    """The scale of a comparative, and its direction (1 or -1); None and 0 for any other word. A word of several scales
+    is of the preferred one, or of one that the passage has other words of."""
+    found = [scale for scale in _scales().values() if word in scale.more | scale.less]
+    if not found:
+        return None, 0
+    told = frozenset(_TOKEN.findall(passage.lower())) - {word} if len(found) > 1 else frozenset()
+    scale = max(found, key=lambda each: (each is preferred, bool((each.more | each.less) & told)))
+    return scale, 1 if word in scale.more else -1
 
 
 # The values that a passage states.
@@ -223,7 +227,7 @@ _RELATIVE = re.compile(
 _DIFFERENCE = re.compile(r"(?:\s+[\w'’-]+){0,2}?\s+([a-z]+)\b")
 _APART = frozenset({"ahead", "behind", "early", "late", "apart"})
 _ABOUT = re.compile(
-    r"\b(?:at (?:least|most)|(?:more|less|fewer) than|up to|under|over|one in|not (?:before|until))\s+$",
+    r"\b(?:at (?:least|most)|(?:more|less|fewer) than|up to|under|over|one in|not before)\s+$",
     re.IGNORECASE,
 )
 _NOT_COUNTED = re.compile(r"one|both|an?", re.IGNORECASE)
@@ -264,14 +268,19 @@ def by_values(passage: str, asked: Comparison) -> list[PartialOrder]:
         if quantity.kind == DATE and (day := _DAY.search(head)):
             months = MONTHS.index(day[2].capitalize()) + Fraction(int(day[1] or day[3] or 0), 32)
             quantity = quantity._replace(value=quantity.value + months / 12)
-        kind = quantity.kind or ("noun" if quantity.unit else "number")
-        if fits and (asked.has(kind) or asked.has(quantity.unit)):
+        if fits and _is_of(asked, quantity):
             groups.setdefault(quantity.kind or (quantity.unit and lemma(quantity.unit)), []).append(
                 Amount(start, end, quantity)
             )
     return [
         _ordered(clauses, asked.scale) for group in groups.values() if (clauses := _clauses(passage, group))
     ]
+
+
+def _is_of(asked: Comparison, quantity: Quantity) -> bool:
+    """Whether a quantity is one that the scale compares."""
+    kind = quantity.kind or ("noun" if quantity.unit else "number")
+    return asked.has(kind) or asked.has(quantity.unit)
 
 
 def _ordered(clauses: Sequence[Clause], scale: Scale) -> PartialOrder:
@@ -332,6 +341,7 @@ _THAN = re.compile(r"\bthan\b", re.IGNORECASE)
 _AS = re.compile(r"\bas\b", re.IGNORECASE)
 _DIFFERS = re.compile(r"\s*(?:[\w'’]+\s+)??", re.IGNORECASE)
 _OWNER = re.compile(r"([^\W\d_]+)['’]s?\s+$")
+_ALL = re.compile(r"\s*(?:all|any|both|every\w*|the (?:others|rest))\b", re.IGNORECASE)
 _TIMES = frozenset({"before", "after"})
 _OF_ANY_SCALE = re.compile(r"\b(?:of all|best|worst|better|worse)\b", re.IGNORECASE)
 """May tell an order in other words than a question, so that the extreme of all is not known."""
@@ -403,12 +413,12 @@ class _Comparative(NamedTuple):
 def _comparative(told: _Statements, word: re.Match[str], asked: Comparison) -> _Comparative | None:
     """The comparative that a word of a passage is; None if it is none of the scale."""
     passage, name, (at, behind) = told.passage, word[0].lower(), word.span()
-    scale, sign = scale_of(name)
+    scale, sign = scale_of(name, asked.scale)
     if scale is None and passage[at - 3 : at].lower() not in ("as ", "so "):
         return None
     start, end = told.clause(at, behind)
     if (equal := _LESS_AS.search(passage, start, behind)) and equal.start(1) == at:
-        scale, sign = scale_of(comparative(name))
+        scale, sign = scale_of(comparative(name), asked.scale)
         joins = _AS.search(passage, behind, end)
         found = _Comparative(
             -sign if joins else 0, Span(start, equal.start()), joins and Span(joins.end(), end)
@@ -443,7 +453,15 @@ def by_words(passage: str, asked: Comparison) -> PartialOrder | None:
     if asked.scale.name == "time" and len(asked.things) == 2:
         _sequence(told)
     subject: int | None = None
-    is_whole = not _OF_ANY_SCALE.search(passage)
+    stated = [
+        amount
+        for amount in told.amounts
+        if _is_of(asked, amount.quantity)
+        and not _is_difference(passage, amount.end)
+        and not _NOT_COUNTED.fullmatch(passage[amount.start : amount.end])
+    ]
+    # with two values and a comparison by words, neither orders all things
+    is_whole = len(stated) < 2 and not _OF_ANY_SCALE.search(passage)
     for word in _TOKEN.finditer(passage):
         found = _comparative(told, word, asked)
         if found is None:
@@ -457,7 +475,7 @@ def by_words(passage: str, asked: Comparison) -> PartialOrder | None:
             continue
         if asked.noun and not content(asked.noun) & content(passage[word.end() : end].partition("than")[0]):
             return None
-        if not found.sign:
+        if not found.sign or (found.other and _ALL.match(passage, *found.other)):
             is_whole = False
             continue
         one = told.place(*found.one)
@@ -573,7 +591,7 @@ def compared(question: str, passage: str, spans: Sequence[Candidate] = ()) -> Co
     >>> compared("Is Rik older than Ada?", "Ada was born in 1985 and Rik in 1990.")
     ComparedAnswer(text='no', span=Span(start=0, end=37), reason='1990 > 1985')
     """
-    asked = comparison_of(question)
+    asked = comparison_of(question, passage)
     if asked is None:
         return None
     told = by_words(passage, asked)

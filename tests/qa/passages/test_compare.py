@@ -46,6 +46,14 @@ RUNS = "Ada ran faster than Rik, but slower than Uma."
         ("Ada reached the hut an hour after Rik.", "Did Ada reach the hut before Rik?", NO),
         ("Ada is not as tall as Rik, and Rik not as tall as Uma.", "Is Uma taller than Ada?", YES),
         ("Ada is older than Rik but younger than Uma.", "Who is the oldest?", "Uma"),
+        ("Ada is taller than Rik, but not as tall as Uma.", "Who is the shortest of the three?", "Rik"),
+        ("Ada is shorter than Rik.", "Is Rik taller than Ada?", YES),
+        ("Ada's talk is shorter than Rik's.", "Is Rik's talk longer than Ada's?", YES),
+        (
+            "The shop opens at eight, the bank not until nine.",
+            "Which opens later, the shop or the bank?",
+            "the bank",
+        ),
         ("Ada came in before Rik but after Uma.", "Who came in first?", "Uma"),
         ("Ada is 40, and Rik is three years older.", "Is Ada older than Rik?", NO),
         ("Ada is Rik's junior by a year.", "Is Rik younger than Ada?", NO),
@@ -80,6 +88,8 @@ def test_both_directions_of_a_comparison_are_told_apart(passage: str, question: 
         ),
         ("Ada said that the plum flowered before the pear.", "Did the plum flower before the pear?"),
         ("Ada is older than Rik. Uma is older.", "Who is the oldest of the three?"),  # than whom?
+        ("Ada is 19 and Rik two years older, but Uma is older than all the others.", "Who is the oldest?"),
+        ("Ada is twelve and Rik is two years older. Uma turned fifteen in May.", "Who is the oldest?"),
         ("Ada has at least three goats and Rik two.", "Has Rik more goats than Ada?"),
         ("Ada wanted to sing before Rik, but it was too late.", "Did Ada sing before Rik?"),
         (TICKETS, "Which seat is more comfortable?"),
