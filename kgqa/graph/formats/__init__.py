@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from types import FunctionType
@@ -19,7 +19,7 @@ from kgqa.graph.formats.source_files import (
     bare_suffix,
     batches,
 )
-from kgqa.graph.formats.tables import read_csv, read_workbook
+from kgqa.graph.formats.tables import entities_of_table, read_csv, read_workbook
 from kgqa.graph.formats.tsv import is_wordnet, read_conceptnet, read_tsv, read_wordnet
 from kgqa.graph.formats.write import (
     write_dot,
@@ -61,8 +61,10 @@ FORMATS: dict[str, GraphFormat] = {
         lambda path, tally, o: read_conceptnet(path, tally, o.languages), begins=r"/a/\["
     ),
     "TSV": GraphFormat(lambda path, *_: read_tsv(path), (".tsv",), r".*\t.*\t"),
-    "CSV": GraphFormat(lambda path, tally, o: read_csv(path, tally, o.identifier), (".csv",)),
-    "Excel": GraphFormat(lambda path, tally, o: read_workbook(path, tally, o.identifier), (".xlsx",)),
+    "CSV": GraphFormat(lambda path, tally, o: read_csv(path, tally, o.identifier, o.others), (".csv",)),
+    "Excel": GraphFormat(
+        lambda path, tally, o: read_workbook(path, tally, o.identifier, o.others), (".xlsx",)
+    ),
     "RDF/XML": GraphFormat(
         partial(read_rdf, "RDF/XML"), (".rdf", ".owl", ".xml"), r"<\?xml|<rdf:RDF|<!DOCTYPE"
     ),
@@ -133,6 +135,12 @@ def read_source(path: Path, tally: Tally, options: ReadOptions = ReadOptions()) 
     if not callable(read):
         read = imported("graph format", str(read), FunctionType)
     return batches(read(path, tally, options))
+
+
+def entities_of_tables(paths: Sequence[Path], identifier: str = "") -> tuple[str, ...]:
+    """The entities that the rows of those files which are tables are about, so that each table can refer to them."""
+    tables = (path for path in paths if form_of(path) in ("CSV", "Excel"))
+    return tuple(name for path in tables for name in entities_of_table(path, identifier))
 
 
 def export_store(store: GraphStore, target: Path, form: str = "", overwrite: bool = False) -> None:

@@ -238,6 +238,8 @@ class ReadOptions(NamedTuple):
     """Put before blank nodes, to keep those of several files apart."""
     identifier: str = ""
     """The column of a table that names its entities."""
+    others: tuple[str, ...] = ()
+    """The entities of all tables that are read together."""
 
 
 Statement = Triple | Label | Batch

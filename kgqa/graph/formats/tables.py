@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from kgqa.graph.formats.rdf import MAX_TEXT, RdfReader, parse_rdf
 from kgqa.graph.formats.source_files import UNSTATED, Batch, Tally, batches, numbered_lines
@@ -35,27 +35,70 @@ _LABEL_COLUMNS = ("name", "full name", "label", "title")
 _Row = tuple[int, Sequence[Any]]
 
 
-def read_csv(path: Path, tally: Tally, identifier: str = "") -> Iterator[Triple | Label]:
+class _Table(NamedTuple):
+    """A table with one entity per row."""
+
+    noun: str
+    """The class of its entities, else the header of their names; before an entity's number: "order 3"."""
+    kind: str
+    """The class of its entities; may be empty."""
+    columns: Sequence[str]
+    rows: Sequence[_Row]
+    """Line numbers and cells."""
+    place: int
+    """The column with the names of its entities."""
+
+    def heads(self) -> dict[int, str]:
+        """The entity of each row, by line; empty if it has no name."""
+        return {n: _name(row[self.place], self.noun) for n, row in self.rows if self.place < len(row)}
+
+
+def read_csv(
+    path: Path, tally: Tally, identifier: str = "", others: Iterable[str] = ()
+) -> Iterator[Triple | Label]:
     """Facts of a CSV file with a header and the separator comma, semicolon, tab or bar: one fact per row if the header
-    has head, relation and tail, else one entity per row (`read_things`).
+    has head, relation and tail, else one entity per row (`_facts_of`). `others` are the entities of other tables.
     """
+    header, rows = _csv_rows(path)
+    if places := columns_named(header):
+        yield from (fact_of(path, number, row, places) for number, row in rows)
+        return
+    yield from _facts_of([_csv_table(path, header, rows, identifier)], tally, others)
+
+
+def read_workbook(
+    path: Path, tally: Tally, identifier: str = "", others: Iterable[str] = ()
+) -> Iterator[Triple | Label]:
+    """Facts of all sheets of an Excel workbook, each a table with one entity per row (`_facts_of`)."""
+    yield from _facts_of(_sheets(path, identifier), tally, others)
+
+
+def entities_of_table(path: Path, identifier: str = "") -> list[str]:
+    """The entities that the rows of a CSV file or of a workbook's sheets are about; none for one fact per row."""
+    if path.suffix.lower() == ".xlsx":
+        tables = _sheets(path, identifier)
+    else:
+        header, rows = _csv_rows(path)
+        tables = [] if columns_named(header) else [_csv_table(path, header, rows, identifier)]
+    return [head for table in tables for head in table.heads().values()]
+
+
+def _csv_rows(path: Path) -> tuple[list[str], list[_Row]]:
     lines = (line for _, line in numbered_lines(path, "utf-8-sig"))
     first = next(lines, "")
     separator = max(_SEPARATORS, key=first.count)
     reader = csv.reader(chain([first], lines), delimiter=separator, skipinitialspace=True)
     try:
-        header = next(reader, [])
-        rows = [(reader.line_num, row) for row in reader if any(map(str.strip, row))]
+        return next(reader, []), [(reader.line_num, row) for row in reader if any(map(str.strip, row))]
     except csv.Error as error:
         raise InputError(f"{path}: not CSV here ({error}); correct the file") from None
-    if places := columns_named(header):
-        yield from (fact_of(path, number, row, places) for number, row in rows)
-        return
-    yield from read_things(str(path), table_class(path.name.split(".")[0]), header, rows, tally, identifier)
 
 
-def read_workbook(path: Path, tally: Tally, identifier: str = "") -> Iterator[Triple | Label]:
-    """Facts of all sheets of an Excel workbook, each a table with one entity per row (`read_things`)."""
+def _csv_table(path: Path, header: Sequence[str], rows: Sequence[_Row], identifier: str) -> _Table:
+    return _table_of(str(path), table_class(path.name.split(".")[0]), header, rows, identifier)
+
+
+def _sheets(path: Path, identifier: str) -> list[_Table]:
     try:
         from openpyxl import load_workbook
     except ImportError:
@@ -69,24 +112,20 @@ def read_workbook(path: Path, tally: Tally, identifier: str = "") -> Iterator[Tr
     except Exception as error:  # damaged files raise many types
         raise InputError(f"{path}: not an Excel workbook ({error!s:.100}); save it again as .xlsx") from None
     filled = [(title, rows) for title, rows in sheets if len(rows) > 1]
+    found = []
     for title, (header, *body) in filled:
         kind = path.name.split(".")[0] if len(filled) == 1 else title
         rows = [(number, row) for number, row in enumerate(body, 2) if any(cell is not None for cell in row)]
-        has_it = identifier in map(str, header)
-        yield from read_things(
-            f"{path}:{title}", table_class(kind), header, rows, tally, identifier if has_it else ""
-        )
+        named = identifier if identifier in map(str, header) else ""
+        found.append(_table_of(f"{path}:{title}", table_class(kind), header, rows, named))
+    return found
 
 
-def read_things(
-    where: str, kind: str, header: Sequence[Any], rows: Sequence[_Row], tally: Tally, identifier: str = ""
-) -> Iterator[Triple | Label]:
-    """Facts of a table: its `header` and its rows with their line numbers.
-
-    The column `identifier`, by default the first, names the entity of each row, an instance of the class `kind` if it
-    is given. The other headers are relations; several values are separated by `;`. Numbers and dates are values. A text
-    is an entity if it names another row or occurs several times in its column, and so is a number in a column `..._id`.
-    """
+def _table_of(
+    where: str, kind: str, header: Sequence[Any], rows: Sequence[_Row], identifier: str = ""
+) -> _Table:
+    """A table of a `header` and rows with their line numbers; the column `identifier`, by default the first, names the
+    entity of each row, an instance of the class `kind` if it is given."""
     names = [" ".join(str(cell if cell is not None else "").split()) for cell in header]
     if identifier and identifier not in names:
         raise InputError(
@@ -100,14 +139,30 @@ def read_things(
                 f"{where}:{number}: {len(row)} cells under {len(names)} headers; correct the row"
             )
     place = names.index(identifier) if identifier else 0
-    own = {number: row[place] for number, row in rows if place < len(row)}
-    is_key = all(map(_is_number, own.values())) or _REFERENCE.search(f"a {names[place]}") is not None
+    return _Table(kind or _relation(names[place]), kind, names, rows, place)
+
+
+def _facts_of(tables: Sequence[_Table], tally: Tally, others: Iterable[str] = ()) -> Iterator[Triple | Label]:
+    """Facts of tables.
+
+    A row is about the entity that one column names. The other headers are relations; several values are separated by
+    `;`. Numbers and dates are values. A text is an entity if it names a row of any of the tables, or one of `others`,
+    or occurs several times in its column, and so is a number in a column `..._id`.
+    """
+    heads = chain(others, *(table.heads().values() for table in tables))
+    known = {name.casefold(): name for name in heads if name}
+    for table in tables:
+        yield from _facts_of_table(table, tally, known)
+
+
+def _facts_of_table(table: _Table, tally: Tally, known: Mapping[str, str]) -> Iterator[Triple | Label]:
+    names, rows, place, heads = table.columns, table.rows, table.place, table.heads()
+    own = [row[place] for _, row in rows if place < len(row)]
+    is_key = all(map(_is_number, own)) or _REFERENCE.search(f"a {names[place]}") is not None
     headers = [name.lower() for n, name in enumerate(names) if n != place]
     label_column = next((name for name in _LABEL_COLUMNS if name in headers and is_key), "")
     label_place = [name.lower() for name in names].index(label_column) if label_column else -1
-    noun = kind or _relation(names[place])
-    heads = {number: _name(cell, noun) for number, cell in own.items()}
-    things = {name.casefold(): name for name in heads.values() if name} | _repeated(rows, place, label_place)
+    things = {**_repeated(rows, place, label_place), **known}
     relations = [_relation(name) for name in names]
     day_first = [_day_first(row[n] for _, row in rows if n < len(row)) for n in range(len(names))]
     for number, row in rows:
@@ -115,19 +170,19 @@ def read_things(
         if not head:
             tally.skipped["row without a name"] += 1
             continue
-        if kind:
-            yield Triple(head, f"{RDF}type", kind)
+        if table.kind:
+            yield Triple(head, f"{RDF}type", table.kind)
         for n, cell in enumerate(row[: len(names)]):
             if n == place or not names[n]:
                 continue
             if n == label_place and _values(cell):
                 yield Label(head, " ".join(str(cell).split()))
                 continue
+            # "customer_id" refers to a row of the customers, "manager_id" to one of the same table
+            nouns = (table_class(relations[n]), table.noun) if _REFERENCE.search(names[n]) else ("",)
             for value in _values(cell):
-                refers = _REFERENCE.search(names[n]) is not None
-                tail = things.get(_name(value, noun if refers else "").casefold()) or _literal(
-                    value, day_first[n]
-                )
+                called = (things.get(_name(value, noun).casefold()) for noun in nouns)
+                tail = next(filter(None, called), "") or _literal(value, day_first[n])
                 if tail:
                     yield Triple(head, relations[n], tail)
                 else:
@@ -325,7 +380,8 @@ def _table(columns: list[Any], rows: Iterable[tuple[Any, ...]], tally: Tally) ->
     names = [str(column) for column in columns]
     places = columns_named(names)
     if places is None and (len(names) not in (3, 4) or any(isinstance(column, str) for column in columns)):
-        yield from read_things("table", kind_of_header(names[0]), names, list(enumerate(rows, 1)), tally)
+        table = _table_of("table", kind_of_header(names[0]), names, list(enumerate(rows, 1)))
+        yield from _facts_of([table], tally)
         return
     places = places or {"head": 0, "relation": 1, "tail": 2}
     weighed = places.get("weight", -1)

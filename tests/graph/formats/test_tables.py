@@ -15,6 +15,7 @@ from kgqa.graph.formats.source_files import Tally
 from kgqa.graph.formats.tables import read_csv, read_object, read_workbook
 from kgqa.graph.formats.vocabulary import RDF
 from kgqa.graph.load import open_graph
+from kgqa.graph.storage.import_graph import import_graph
 from kgqa.graph.storage.store import GraphStore
 from kgqa.types import InputError, Label, Triple
 
@@ -68,6 +69,20 @@ def test_keys_and_semicolons(tmp_path: Path) -> None:
     assert labels == {("bath house 1", "Glass; House"), ("bath house 2", "Old Mill")}
 
 
+def test_tables_read_together_refer_to_each_other(tmp_path: Path) -> None:
+    (tmp_path / "dogs.csv").write_text("dog,keeper_id\nRex,2\nOdo,1\n")
+    (tmp_path / "keepers.csv").write_text("id,name,walks\n1,Ada,ODO\n2,Rik,Rex\n")
+    sources = [tmp_path / "dogs.csv", tmp_path / "keepers.csv"]
+    import_graph(sources, tmp_path / "g")
+    graph = GraphStore.open(tmp_path / "g")
+    (odo, rex), (ada, rik) = graph.ids(["Odo", "Rex"]).tolist(), graph.ids(["keeper 1", "keeper 2"]).tolist()
+    heads, relations, tails, *_ = graph.neighbours(graph.ids(["Odo", "Rex"]))
+    names = [graph.relations[r].name for r in relations.tolist()]
+    assert {(odo, "keeper", ada), (rex, "keeper", rik), (ada, "walks", odo), (rik, "walks", rex)} <= {
+        *zip(heads.tolist(), names, tails.tolist(), strict=True)
+    }
+
+
 def test_another_column_names_the_things(tmp_path: Path) -> None:
     text = "year,ship\n1903,Kittiwake\n1911,Petrel\n"
     assert ("Petrel", "year", f'"1911"{INTEGER}') in facts(tmp_path / "ships.csv", text, "ship")
@@ -113,6 +128,12 @@ def test_a_workbook(tmp_path: Path) -> None:
         ("Rex", f'"12.5"{DECIMAL}'),
         ("Odo", f'"7"{INTEGER}'),
     }
+    sheet = book.create_sheet("Owners")
+    for row in (["name", "dog"], ["Ada", "Odo"], ["Rik", "Rex"]):
+        sheet.append(row)
+    book.save(tmp_path / "c.xlsx")
+    found = [f for f in read_workbook(tmp_path / "c.xlsx", Tally()) if isinstance(f, Triple)]
+    assert {(f.head, f.tail) for f in found if f.relation == "dog"} == {("Ada", "Odo"), ("Rik", "Rex")}
     (tmp_path / "b.xlsx").write_bytes(b"PK nonsense")
     with pytest.raises(InputError, match="not an Excel workbook"):
         list(read_workbook(tmp_path / "b.xlsx", Tally()))
