@@ -207,19 +207,8 @@ def _operators() -> _Operators:
         }
         for kind, row in rows["ends"].items()
     }
-    return _Operators(
-        patterns,
-        beside,
-        comparators,
-        numbers,
-        ranks,
-        anything,
-        ends,
-        rows["attributes"],
-        dict(countries),
-        dict(synonyms),
-        opposites,
-    )
+    given = patterns, beside, comparators, numbers, ranks, anything, ends
+    return _Operators(*given, rows["attributes"], dict(countries), dict(synonyms), opposites)
 
 
 def question_mentions(
@@ -665,8 +654,8 @@ def values_in(text: str) -> tuple[str, ...]:
 def comparators_in(text: str) -> dict[str, frozenset[Comparator]]:
     """The values in a text, each with the comparators that the words around it express (possibly none).
 
-    >>> comparators_in("at least an hour and a half")
-    {'1.5 hour': frozenset({'>='})}
+    >>> comparators_in("at least an hour and a half"), comparators_in("an hour or longer")
+    ({'1.5 hour': frozenset({'>='})}, {'1 hour': frozenset({'>='})})
     >>> comparators_in("opened between 1900 and 1930")["1930"], comparators_in("older than 80")["80"]
     (frozenset({'between'}), frozenset({'>'}))
     """
@@ -701,14 +690,16 @@ def comparators_in(text: str) -> dict[str, frozenset[Comparator]]:
     words = [*_WORD.finditer(text)]
     for n, word in enumerate(words):
         scales = [w[0].lower() for w in words[n + 1 : n + 2] if w[0].lower() in SCALES]
+        afters = (after for _, after in _operators().comparators.values())  # "an hour or longer"
+        begins = n and words[n - 1][0].lower() in _BEFORE_ONE
         one = word[0].lower() in ("a", "an", "one", "once") and (
-            scales or (n and words[n - 1][0].lower() in _BEFORE_ONE)
+            scales or begins or any(after.search(text[word.end() :]) for after in afters)
         )
         if number := numbers.get(word[0].lower(), "1" if one else ""):
             following = words[n + 1 + len(scales) : n + 2 + len(scales)]
             unit = next((w[0] for w in following if is_unit(w[0])), "")
             if unit or scales or word[0].lower() not in ("a", "an"):
-                end = (words[n + 1] if scales else word).end()
+                end = words[n + 1].end() if scales else word.end()
                 places.append((f"{_scaled(number, *scales)} {unit}".strip(), word.start(), end))
     return _with_comparators(text, places)
 
