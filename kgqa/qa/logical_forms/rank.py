@@ -75,8 +75,8 @@ _LENGTH, _UNNAMED, _MISSED, _UNASKED, _FITS, _NEAR = 0.1, 0.2, 0.4, 0.3, 0.2, 1.
 """Costs of a form in the shortlist: for each further relation; for a class that the question does not mention; for an
 operator, mention or value that the form leaves out; for an operator that the question does not ask for. Bonuses: for a
 result of the expected answer type, and per unit of cosine similarity."""
-_CLASS = 0.6
-"""Cost of leaving out the mention of a class, relative to that of an entity."""
+_CLASS, _ENTITY = 0.6, 4.0
+"""Costs of leaving out the mention of a class and of another entity, relative to that of an operator."""
 _OTHER = 1.0
 """Cost of counting or comparing other things than those that the question counts."""
 _UNFIT = 4.0
@@ -335,7 +335,7 @@ def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
         if named.isdisjoint(alike or mention.entities) and not met:
             literal = all(facts.name(e).startswith('"') for e in mention.entities)
             cost += _MISSED * (
-                0.3 if literal else _CLASS if all(map(facts.is_class, mention.entities)) else 1.0
+                0.3 if literal else _CLASS if all(map(facts.is_class, mention.entities)) else _ENTITY
             )
     expressed = set().union(*(operators_in(facts.graph.relations[r].label) for r in _relations(form)))
     rank = 1 if "rank" in expressed else asked.rank
