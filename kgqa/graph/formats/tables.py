@@ -83,7 +83,7 @@ def entities_of_table(path: Path, identifier: str = "") -> list[str]:
     return [head for table in tables for head in table.heads().values()]
 
 
-def _csv_rows(path: Path) -> tuple[list[str], list[_Row]]:
+def _csv_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     lines = (line for _, line in numbered_lines(path, "utf-8-sig"))
     first = next(lines, "")
     separator = max(_SEPARATORS, key=first.count)
