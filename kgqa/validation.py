@@ -53,8 +53,11 @@ def asked(
     return question
 
 
-_SENTENCE_END = re.compile(r"(?<!\b\w)(?<!\b[MDSN][rto])(?<!\bMrs)[.!…][\"'”’)]*\s+|[。！][”’」』)]*\s*")
-"""The end of a sentence, which initials ("J. R."), "Mr.", "Dr.", "St." and "No." are not."""
+_SENTENCE_END = re.compile(
+    r"(?<!\b\w)(?<!\b[MDJS]r)(?<!\bMs)(?<!\bSt)(?<!\bNo)(?<!\bvs)(?<!\bMrs)(?<!\bProf)[.!…][\"'”’)]*\s+"
+    r"|[。！][”’」』)]*\s*"
+)
+"""The end of a sentence, which initials ("J. R.") and abbreviations ("Mr.", "St.", "No.") are not."""
 _IS_ASKED = re.compile(
     r"\W*(?:who|whom|whose|what|which|where|when|why|how|is|are|was|were|do|does|did|can|could)\b",
     re.IGNORECASE,

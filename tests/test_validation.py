@@ -118,6 +118,7 @@ def test_sentences_before_a_question_are_its_passage(text: str, passage: str, qu
     [
         Question("What is a trowel for?"),
         Question("Does Mr. Brown know J. R. Smith of St. Ives?"),
+        Question("In 2010 Ms. Lee met Prof. Hall of Oslo, whom did she marry?"),
         Question("Who is it? He came late. Who told him?"),
         Question("It rained. He opened it."),
         Question("It rained. What did he open?", ["umbrella", "oven"]),

@@ -38,8 +38,6 @@ _Row = tuple[int, Sequence[Any]]
 class _Table(NamedTuple):
     """A table with one entity per row."""
 
-    noun: str
-    """The class of its entities, else the header of their names; before an entity's number: "order 3"."""
     kind: str
     """The class of its entities; may be empty."""
     columns: Sequence[str]
@@ -47,6 +45,11 @@ class _Table(NamedTuple):
     """Line numbers and cells."""
     place: int
     """The column with the names of its entities."""
+
+    @property
+    def noun(self) -> str:
+        """What stands before an entity's number: its class, else the header of the names: "order 3"."""
+        return self.kind or _relation(self.columns[self.place])
 
     def heads(self) -> dict[int, str]:
         """The entity of each row, by line; empty if it has no name."""
@@ -139,7 +142,7 @@ def _table_of(
                 f"{where}:{number}: {len(row)} cells under {len(names)} headers; correct the row"
             )
     place = names.index(identifier) if identifier else 0
-    return _Table(kind or _relation(names[place]), kind, names, rows, place)
+    return _Table(kind, names, rows, place)
 
 
 def _facts_of(tables: Sequence[_Table], tally: Tally, others: Iterable[str] = ()) -> Iterator[Triple | Label]:
