@@ -148,10 +148,10 @@ def trim_memory() -> None:
 def find_precision(device: torch.device, width: int, once: bool = False) -> str:
     """How an encoder with states of `width` multiplies its matrices on `device`: "bf16", "int8" or "fp32".
 
-    bf16 on cuda, and on processors that multiply matrices in it (AMX; with AVX-512's instructions alone it is slower
-    than fp32). int8 on other processors with AVX2, for encoders wide enough to gain from it (`WIDE`), unless it is
-    opened for a single question (`once`): quantizing takes longer than one question saves. KGQA_PRECISION overrides
-    this. Training has its own setting, in the recipe.
+    bf16 on cuda, and on processors whose bf16 products are at least twice as fast as fp32: those with AMX, and AMD's
+    with AVX-512 (others with AVX-512 can be slower than in fp32). int8 on other processors with AVX2, for encoders
+    wide enough to gain from it (`WIDE`), unless it is opened for a single question (`once`): quantizing takes longer
+    than one question saves. KGQA_PRECISION overrides this. Training has its own setting, in the recipe.
     """
     wanted = setting("KGQA_PRECISION")
     if wanted not in PRECISIONS:
@@ -164,7 +164,7 @@ def find_precision(device: torch.device, width: int, once: bool = False) -> str:
         return wanted
     if device.type == "cuda":
         return "bf16" if torch.cuda.is_bf16_supported() else "fp32"
-    if able.get("amx_bf16"):
+    if able.get("amx_bf16") or (able.get("avx512_bf16") and "AMD" in str(able.get("cpu_name"))):
         return "bf16"
     return "int8" if has_int8 and width >= WIDE and not once else "fp32"
 

@@ -60,6 +60,7 @@ def test_precision_is_that_of_the_processor_unless_it_is_set(monkeypatch: pytest
     monkeypatch.delenv("KGQA_PRECISION")
     for has, found in (
         ({"avx2": True, "avx512_bf16": True, "amx_bf16": True}, "bf16"),
+        ({"avx2": True, "avx512_bf16": True, "cpu_name": "AMD EPYC"}, "bf16"),
         ({"avx2": True, "avx512_bf16": True}, "int8"),
         ({"avx2": True}, "int8"),
         ({"architecture": "arm"}, "fp32"),
