@@ -94,7 +94,7 @@ def score_forms(
         forms = Enumerator(facts, asked, retriever.index.classes).forms()
         candidates = shortlist(facts, asked, forms, retriever.similarity)
         candidates = excepting(facts, candidates, left_out) or candidates
-        lacked = lacking(facts, asked, retriever.similarity) if candidates else []
+        lacked = lacking(facts, asked, retriever.similarity) if candidates else {}
         found.append((question, facts, candidates, lacked))
     # all questions are scored together, so that a batch costs a few forward passes instead of one per question
     beside = [(question, [c.phrase for c in candidates], lacked) for question, _, candidates, lacked in found]
@@ -145,7 +145,7 @@ def execute_form(text: str, graph: KnowledgeGraph) -> Answer:
 
 
 def _read(
-    asked: Sequence[tuple[Question, Sequence[str], Sequence[str]]], reader: LoadedReader
+    asked: Sequence[tuple[Question, Sequence[str], Mapping[str, float]]], reader: LoadedReader
 ) -> list[Tensor]:
     """Scores (C + 1,) of each question's verbalized forms, and of "no form fits": the log-sum-exp of the scores of
     `NO_FORM` and of the phrases of what the mentioned entity lacks.
@@ -156,9 +156,10 @@ def _read(
     scores = _scored(
         [replace(q, choices=(*f[:FIRST_FORMS], *lacked, NO_FORM)) for q, f, lacked in asked], reader
     )
-    for n, (_, forms, _) in enumerate(asked):
+    for n, (_, forms, lacked) in enumerate(asked):
         own = len(forms[:FIRST_FORMS])
-        scores[n] = torch.cat([scores[n][:own], scores[n][own:].logsumexp(-1, keepdim=True)])
+        none = scores[n][own:] + torch.tensor([*lacked.values(), 0.0])
+        scores[n] = torch.cat([scores[n][:own], none.logsumexp(-1, keepdim=True)])
     unsure = [
         n
         for n, (_, forms, _) in enumerate(asked)

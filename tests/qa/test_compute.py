@@ -160,13 +160,13 @@ def test_phrases_are_read_until_one_is_sure() -> None:
     words = [f"way {n}." for n in range(20)]
     for word, rows in (("way 3.", 1), ("way 15.", 2)):
         asked.clear()
-        (scores,) = _read([(Question("which?"), words, [])], Counts(word))
+        (scores,) = _read([(Question("which?"), words, {})], Counts(word))
         assert words[int(scores.argmax())] == word and len(asked) == rows
 
 
 def test_what_a_thing_lacks_is_no_answer(fleet) -> None:
     (scores,) = _read(
-        [(Question("When was it sold?"), ["when it was built"], ["when it was sold"])], Reads("sold")
+        [(Question("When was it sold?"), ["when it was built"], {"when it was sold": 0.0})], Reads("sold")
     )
     assert scores.shape == (2,) and int(scores.argmax()) == 1
 
@@ -174,7 +174,7 @@ def test_what_a_thing_lacks_is_no_answer(fleet) -> None:
 def test_what_a_thing_lacks_is_read_although_something_near_seems_sure() -> None:
     forms = ["when it was sold to Ann", *map(str, range(20))]
     (scores,) = _read(
-        [(Question("When was it sold?"), forms, ["when it was sold"])], Reads("when it was sold")
+        [(Question("When was it sold?"), forms, {"when it was sold": 0.0})], Reads("when it was sold")
     )
     assert int(scores.argmax()) == len(scores) - 1
 

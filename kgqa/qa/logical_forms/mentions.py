@@ -76,9 +76,11 @@ _ASKED_NOUN = re.compile(
 _RANGE, _NUMBER = re.compile(r"\s*(?:and|to|or|-|–)\s*"), re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 _FROM = re.compile(r"\b(?:between|from)(?: the)?(?: years?)?\s*$", re.IGNORECASE)
 _AND_A_HALF = re.compile(r"\b(\w+) and a half\b", re.IGNORECASE)
-_HALVES = (
+_FRACTIONS = (
     (re.compile(r"\b(?:an?|one) (\w+) and a half\b", re.IGNORECASE), r"1.5 \1"),
     (re.compile(r"\bhalf an? (?=\w)", re.IGNORECASE), "0.5 "),
+    (re.compile(r"\b(?:an?|one) quarter of an? (?=\w)", re.IGNORECASE), "0.25 "),
+    (re.compile(r"\bthree[ -]quarters of an? (?=\w)", re.IGNORECASE), "0.75 "),
 )
 _DAY = rf"(?:{_ORDINAL} (?:of )?)?(?:{_MONTH})|(?:{_MONTH}) {_ORDINAL}"
 _UNTIL = r"(?=\W+(?:and|to|or|until|till|through)\W+(?:the )?"
@@ -141,6 +143,8 @@ class QuestionMentions(NamedTuple):
     """The comparators that the words around each value express, if any: "at least 4", "4 or more"."""
     bound: Mapping[str, frozenset[int]] = {}
     """For a number, the relations named by the noun next to it: "four rooms", "on the third floor"."""
+    unknown: tuple[str, ...] = ()
+    """Names that the graph does not have."""
 
 
 class _Operators(NamedTuple):
@@ -292,7 +296,10 @@ def question_mentions(
     rank = ranks[0] if ranks else 1
     mentions = tuple(dict.fromkeys(found))
     bound = {value: relations for value, relations in bound.items() if value in compared}
-    return QuestionMentions(text, mentions, values, frozenset(operators), rank, either, compared, bound)
+    spans = {(m.start, m.end): _is_whole(facts, m, text) for m in things}
+    unknown = () if question.passage_text else index.unknown_names(text, spans)
+    found_in = text, mentions, values, frozenset(operators)
+    return QuestionMentions(*found_in, rank, either, compared, bound, unknown)
 
 
 def _bound(index: GraphIndex, text: str) -> tuple[str, dict[str, frozenset[int]]]:
@@ -656,10 +663,12 @@ def comparators_in(text: str) -> dict[str, frozenset[Comparator]]:
 
     >>> comparators_in("at least an hour and a half"), comparators_in("an hour or longer")
     ({'1.5 hour': frozenset({'>='})}, {'1 hour': frozenset({'>='})})
+    >>> comparators_in("at most a quarter of an hour")
+    {'0.25 hour': frozenset({'<='})}
     >>> comparators_in("opened between 1900 and 1930")["1930"], comparators_in("older than 80")["80"]
     (frozenset({'between'}), frozenset({'>'}))
     """
-    for pattern, written in (*_HALVES, *_WHOLE_DATES):
+    for pattern, written in (*_FRACTIONS, *_WHOLE_DATES):
         text = pattern.sub(written, text)
     numbers = _operators().numbers
     text = _WITH_HYPHEN.sub(

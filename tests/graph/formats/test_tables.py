@@ -69,6 +69,40 @@ def test_keys_and_semicolons(tmp_path: Path) -> None:
     assert labels == {("bath house 1", "Glass; House"), ("bath house 2", "Old Mill")}
 
 
+def test_lists_in_cells(tmp_path: Path) -> None:
+    text = """player,duo partners,plays,notes,home,drinks?
+Ann Oak,Bo and Cy Ash,"flute, bass clarinet","small, but loud","Rye, Kent",tea / rum
+Bo,"Ann Oak, Cy Ash",harp,"old, with a limp",Rye,tea
+Cy Ash,"Ann Oak, Bo, Di",rock and roll,,"Hythe, Kent",rum
+"""
+    found = {(head, relation, tail.strip('"')) for head, relation, tail in facts(tmp_path / "g.csv", text)}
+    assert {tail for head, relation, tail in found if relation == "duo partners"} == {
+        "Ann Oak",
+        "Bo",
+        "Cy Ash",
+        "Di",
+    }
+    assert {tail for head, relation, tail in found if relation == "plays"} == {
+        "flute",
+        "bass clarinet",
+        "harp",
+        "rock and roll",
+    }
+    assert {tail for head, relation, tail in found if relation == "notes"} == {
+        "small, but loud",
+        "old, with a limp",
+    }
+    assert {tail for head, relation, tail in found if relation == "home"} == {
+        "Rye, Kent",
+        "Rye",
+        "Hythe, Kent",
+    }
+    assert {tail for head, relation, tail in found if (head, relation) == ("Ann Oak", "drinks")} == {
+        "tea",
+        "rum",
+    }
+
+
 def test_tables_read_together_refer_to_each_other(tmp_path: Path) -> None:
     (tmp_path / "dogs.csv").write_text("dog,keeper_id\nRex,2\nOdo,1\n")
     (tmp_path / "keepers.csv").write_text("id,name,walks\n1,Ada,ODO\n2,Rik,Rex\n")

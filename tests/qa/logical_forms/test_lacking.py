@@ -9,7 +9,7 @@ from kgqa.graph.linking.label_keys import XSD
 from kgqa.graph.storage.store import GraphStore
 from kgqa.qa.logical_forms.graph_facts import GraphFacts
 from kgqa.qa.logical_forms.graph_index import GraphIndex
-from kgqa.qa.logical_forms.lacking import lacking
+from kgqa.qa.logical_forms.lacking import NAMED, lacking
 from kgqa.qa.logical_forms.mentions import question_mentions
 from kgqa.types import Question, Triple
 
@@ -37,7 +37,7 @@ def test_what_others_have_and_a_thing_lacks(question: str, phrases: list[str]) -
     asked = question_mentions(facts, fuzzy_linker(graph), GraphIndex(graph), Question(question))
     assert sorted(lacking(facts, asked)) == sorted(phrases)
     assert (
-        lacking(facts, asked, lambda _, texts: [float("repair" in text) for text in texts]) == phrases
+        list(lacking(facts, asked, lambda _, texts: [float("repair" in text) for text in texts])) == phrases
         or not phrases
     )
 
@@ -55,4 +55,19 @@ def test_the_opposite_of_what_a_thing_has_is_lacking(question: str, phrases: lis
     graph = GraphStore.from_triples(triples)
     facts = GraphFacts(graph)
     asked = question_mentions(facts, fuzzy_linker(graph), GraphIndex(graph), Question(question))
-    assert lacking(facts, asked) == phrases
+    assert list(lacking(facts, asked)) == phrases
+
+
+def test_a_relation_of_other_classes_is_lacking_if_it_is_named() -> None:
+    triples = [Triple("Isk Tunnel", TYPE, "tunnel"), Triple("Skyhook", TYPE, "bridge")]
+    triples += [Triple("Isk Tunnel", "operated by", "Ann"), Triple("Skyhook", "maintained by", "Bo")]
+    graph = GraphStore.from_triples(triples)
+    facts = GraphFacts(graph)
+
+    def found(question: str) -> dict[str, float]:
+        return lacking(
+            facts, question_mentions(facts, fuzzy_linker(graph), GraphIndex(graph), Question(question))
+        )
+
+    assert found("Who operates Skyhook?") == {"what Skyhook is operated by": NAMED}
+    assert found("Who maintains Skyhook?") == found("Who operates Isk Tunnel?") == {}
