@@ -21,7 +21,8 @@ from kgqa.qa.logical_forms.exceptions import excepting, without_exceptions
 from kgqa.qa.logical_forms.graph_facts import FactRow, GraphFacts, edge_of, ids, with_facts
 from kgqa.qa.logical_forms.graph_index import NameLookup
 from kgqa.qa.logical_forms.lacking import lacking
-from kgqa.qa.logical_forms.mentions import QuestionMentions, asks_truth, question_mentions
+from kgqa.qa.logical_forms.mentions import QuestionMentions, question_mentions
+from kgqa.qa.logical_forms.operators import asks_truth
 from kgqa.qa.logical_forms.rank import NO_FORM, FormCalibration, RankedForm, shortlist
 from kgqa.qa.logical_forms.sparql import asking, executed, to_sparql
 from kgqa.qa.logical_forms.verbalize import Verbalizer

@@ -16,7 +16,7 @@ from kgqa.language.quantities import NUMBER, Amount, find_quantities
 from kgqa.qa.decide import DecisionConfig
 from kgqa.qa.evidence import is_informative
 from kgqa.qa.logical_forms.graph_facts import FactRow, edge_of, ids, with_facts
-from kgqa.qa.logical_forms.mentions import asks_truth
+from kgqa.qa.logical_forms.operators import asks_truth
 from kgqa.qa.passages.compare import Comparison, comparison_of, scale_of
 from kgqa.qa.render import sentence
 from kgqa.qa.state import ComputedAnswer, QAState, QAStates

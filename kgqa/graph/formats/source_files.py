@@ -238,8 +238,8 @@ class ReadOptions(NamedTuple):
     """Put before blank nodes, to keep those of several files apart."""
     identifier: str = ""
     """The column of a table that names its entities."""
-    others: tuple[str, ...] = ()
-    """The entities of all tables that are read together."""
+    others: tuple[tuple[str, str], ...] = ()
+    """The names in all tables that are read together, each with its entity."""
 
 
 Statement = Triple | Label | Batch

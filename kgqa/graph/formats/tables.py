@@ -54,16 +54,34 @@ class _Table(NamedTuple):
         """What stands before an entity's number: its class, else the header of the names: "order 3"."""
         return self.kind or _relation(self.columns[self.place])
 
+    @property
+    def label_place(self) -> int:
+        """The column with the labels of entities that are identified by numbers or codes; -1 for none."""
+        own = [row[self.place] for _, row in self.rows if self.place < len(row)]
+        is_key = all(map(_is_number, own)) or _REFERENCE.search(f"a {self.columns[self.place]}") is not None
+        headers = [name.lower() if n != self.place else "" for n, name in enumerate(self.columns)]
+        return next((headers.index(name) for name in _LABEL_COLUMNS if is_key and name in headers), -1)
+
     def heads(self) -> dict[int, str]:
         """The entity of each row, by line; empty if it has no name."""
         return {n: _name(row[self.place], self.noun) for n, row in self.rows if self.place < len(row)}
 
+    def names(self) -> Iterator[tuple[str, str]]:
+        """The names of the entities, and their labels that no other has, each with the entity."""
+        heads, place = self.heads(), self.label_place
+        labels = [(_name(row[place], ""), heads.get(n, "")) for n, row in self.rows if 0 <= place < len(row)]
+        often = Counter(label.casefold() for label, _ in labels)
+        yield from (
+            (label, head) for label, head in labels if label and head and often[label.casefold()] == 1
+        )
+        yield from ((head, head) for head in heads.values() if head)
+
 
 def read_csv(
-    path: Path, tally: Tally, identifier: str = "", others: Iterable[str] = ()
+    path: Path, tally: Tally, identifier: str = "", others: Iterable[tuple[str, str]] = ()
 ) -> Iterator[Triple | Label]:
     """Facts of a CSV file with a header and the separator comma, semicolon, tab or bar: one fact per row if the header
-    has head, relation and tail, else one entity per row (`_facts_of`). `others` are the entities of other tables.
+    has head, relation and tail, else one entity per row (`_facts_of`). `others` are `names_in_table` of other tables.
     """
     header, rows = _csv_rows(path)
     if places := columns_named(header):
@@ -73,20 +91,21 @@ def read_csv(
 
 
 def read_workbook(
-    path: Path, tally: Tally, identifier: str = "", others: Iterable[str] = ()
+    path: Path, tally: Tally, identifier: str = "", others: Iterable[tuple[str, str]] = ()
 ) -> Iterator[Triple | Label]:
     """Facts of all sheets of an Excel workbook, each a table with one entity per row (`_facts_of`)."""
     yield from _facts_of(_sheets(path, identifier), tally, others)
 
 
-def entities_of_table(path: Path, identifier: str = "") -> list[str]:
-    """The entities that the rows of a CSV file or of a workbook's sheets are about; none for one fact per row."""
+def names_in_table(path: Path, identifier: str = "") -> list[tuple[str, str]]:
+    """The names and labels of the entities that the rows of a CSV file or of a workbook's sheets are about, each with
+    the entity; none for one fact per row."""
     if path.suffix.lower() == ".xlsx":
         tables = _sheets(path, identifier)
     else:
         header, rows = _csv_rows(path)
         tables = [] if columns_named(header) else [_csv_table(path, header, rows, identifier)]
-    return [head for table in tables for head in table.heads().values()]
+    return [name for table in tables for name in table.names()]
 
 
 def _csv_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
@@ -148,15 +167,17 @@ def _table_of(
     return _Table(kind, names, rows, place)
 
 
-def _facts_of(tables: Sequence[_Table], tally: Tally, others: Iterable[str] = ()) -> Iterator[Triple | Label]:
+def _facts_of(
+    tables: Sequence[_Table], tally: Tally, others: Iterable[tuple[str, str]] = ()
+) -> Iterator[Triple | Label]:
     """Facts of tables.
 
     A row is about the entity that one column names. The other headers are relations; several values are separated by
-    `;`, or written as a list (`_lists`). Numbers and dates are values. A text is an entity if it names a row of any of
-    the tables, or one of `others`, or occurs several times in its column, and so is a number in a column `..._id`.
+    `;`, or written as a list (`_lists`). Numbers and dates are values. A text is an entity if it is the name or label
+    of a row of any of the tables, or one of `others`, or occurs several times in its column, and so is a number in a
+    column `..._id`.
     """
-    heads = chain(others, *(table.heads().values() for table in tables))
-    known = {name.casefold(): name for name in heads if name}
+    known = {name.casefold(): head for name, head in chain(others, *(table.names() for table in tables))}
     for table in tables:
         yield from _facts_of_table(table, tally, known)
 
@@ -189,11 +210,7 @@ def _is_noun(text: str) -> bool:
 
 def _facts_of_table(table: _Table, tally: Tally, known: Mapping[str, str]) -> Iterator[Triple | Label]:
     names, place, heads = table.columns, table.place, table.heads()
-    own = [row[place] for _, row in table.rows if place < len(row)]
-    is_key = all(map(_is_number, own)) or _REFERENCE.search(f"a {names[place]}") is not None
-    headers = [name.lower() for n, name in enumerate(names) if n != place]
-    label_column = next((name for name in _LABEL_COLUMNS if name in headers and is_key), "")
-    label_place = [name.lower() for name in names].index(label_column) if label_column else -1
+    label_place = table.label_place
     rows = _with_lists(table.rows, known, place, label_place)
     things = {**_repeated(rows, place, label_place), **known}
     relations = [_relation(name) for name in names]

@@ -137,6 +137,7 @@ SIMILAR = 80.0
 """Minimum similarity (rapidfuzz ratio, 0 to 100) for a word to count as a misspelling of another."""
 _WORD = re.compile(r"\w+(?:[-.'’&/]\w+)*")
 _NAME = re.compile(r"[A-Z]\S")
+_NUMBERED = re.compile(r"\b([A-Z][^\W\d_]+) (\d+)\b(?![.,:]\d)")
 _ABBREVIATION = re.compile(r"\w*[A-Z]\w*[A-Z]\w*$")
 _NOUN_BEHIND = re.compile(rf" (?!(?:{'|'.join(sorted(STOP_WORDS))})\b)[a-z]")
 _TITLE = re.compile(
@@ -292,8 +293,8 @@ class GraphIndex:
         return found
 
     def unknown_names(self, text: str, known: Mapping[tuple[int, int], bool]) -> tuple[str, ...]:
-        """Words of a text that are names by their capital, and that the graph does not have: "NASA", or the "K-99" of
-        "Pulsar K-99".
+        """Words of a text that are names by their capital, and that the graph does not have: "NASA", the "K-99" of
+        "Pulsar K-99", or "Loan 9" where there are others.
 
         Left out are the first words of sentences, words in the spans `known` and next to those that are whole names,
         titles ("Dr"), languages of labels ("in German") and abbreviations before a noun ("the ISBN number"). There are
@@ -302,7 +303,7 @@ class GraphIndex:
         found = [word for word in _WORD.finditer(text) if word[0].lower() not in STOP_WORDS]
         if not self._of_word or not any(word[0].islower() for word in found) or language_of(text) == "de":
             return ()
-        return tuple(
+        named = (
             word[0]
             for word in found
             if _NAME.match(word[0])
@@ -315,6 +316,14 @@ class GraphIndex:
             and language_called(word[0]) not in self._languages
             and not self._has(word[0], text)
         )
+        return (*named, *(m[0] for m in _NUMBERED.finditer(text) if self._has_other_numbers(m[1], m[2])))
+
+    def _has_other_numbers(self, word: str, number: str) -> bool:
+        """Whether the graph has a "Loan 7", but no loan of this number."""
+        bearers = self._of_word.get(word.casefold(), ())
+        names = [name for e in bearers for name in self._words[e] if name[:1] == (word.casefold(),)]
+        numbers = [name[1] for name in names if len(name) == 2 and name[1].isdecimal()]
+        return bool(numbers) and number not in numbers
 
     def _has(self, word: str, text: str) -> bool:
         """Whether a word, or one that it may be a misspelling of, is in a label or in a text of the graph, or a

@@ -14,14 +14,8 @@ from kgqa.language.overlap import overlap
 from kgqa.qa.logical_forms.execute import hops_of
 from kgqa.qa.logical_forms.graph_facts import GraphFacts, TooManyFacts
 from kgqa.qa.logical_forms.language import Class, Entities, Hop, Join
-from kgqa.qa.logical_forms.mentions import (
-    QuestionMentions,
-    asks_truth,
-    has_more_content,
-    opposed,
-    rest_of,
-    with_opposite,
-)
+from kgqa.qa.logical_forms.mentions import QuestionMentions, has_more_content, rest_of
+from kgqa.qa.logical_forms.operators import asks_truth, opposed, with_opposite
 from kgqa.qa.logical_forms.verbalize import Verbalizer
 
 MAX_LACKING = 6
@@ -77,8 +71,11 @@ def _only_names(asked: QuestionMentions, thing: int, label: str) -> bool:
 
 def _others(facts: GraphFacts, asked: QuestionMentions, thing: int) -> Iterator[tuple[str, str]]:
     """Phrases and labels of named relations that an entity does not have: "what the bridge is operated by" where
-    tunnels are operated by somebody."""
+    tunnels are operated by somebody. None if it has one of that name, as a restored vase where a restoration has a
+    restorer."""
     own = {step.relation for step, _, _ in facts.onward(thing)}
+    if any(overlap(rest_of(asked), facts.graph.relations[number].label) for number in own):
+        return
     for number, relation in enumerate(facts.graph.relations):
         label = relation.label or relation.words
         if number not in own and not facts.is_type(number) and _only_names(asked, thing, label):

@@ -46,18 +46,15 @@ from kgqa.qa.logical_forms.language import (
     subforms,
 )
 from kgqa.qa.logical_forms.mentions import (
-    IN_OR_THE,
     QuestionMentions,
-    are_synonyms,
-    attributes_asked,
     class_asked,
     counted_nouns,
     has_more_content,
     most_counted,
-    operators_in,
-    opposed,
     rest_of,
 )
+from kgqa.qa.logical_forms.operators import are_synonyms, attributes_asked, operators_in, opposed
+from kgqa.qa.logical_forms.question_values import IN_OR_THE
 from kgqa.qa.logical_forms.similarity import Similarity
 from kgqa.qa.logical_forms.verbalize import Verbalizer
 from kgqa.qa.logical_forms.wording import wording_of
@@ -73,6 +70,7 @@ MAX_EXECUTED = 320
 NO_FORM = "the graph does not say it"
 """The last choice: no form fits. The adapter was trained with these words."""
 _WHICH = re.compile(r"\b(?:which|what)(?: of the)? $", re.IGNORECASE)
+_BEST = re.compile(r"\bthe (?:(?:most|least) \w+|\w{2,}est) $", re.IGNORECASE)
 _CLASS_ASKED = re.compile(r"\b(?:which|what|whose|the|a|its|their|of|'s) class\b", re.IGNORECASE)
 _LENGTH, _UNNAMED, _MISSED, _UNASKED, _FITS, _NEAR = 0.1, 0.2, 0.4, 0.3, 0.2, 1.0
 """Costs of a form in the shortlist: for each further relation; for a class that the question does not mention; for an
@@ -382,6 +380,8 @@ def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
             cost += _UNASKED
         if isinstance(part, Aggregate) and not _AGGREGATED_BY[part.kind] & asked.operators:
             cost += _UNASKED
+        if isinstance(part, Aggregate) and part.kind in ("MIN", "MAX"):
+            cost += _OTHER * _asks_extreme_thing(facts, asked)
         if isinstance(part, Extreme) and part.rank != rank:
             cost += _UNASKED
         if (
@@ -410,6 +410,12 @@ def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
     if isinstance(form, Exists | Every | Compare) is not ("truth" in asked.operators):
         cost += _UNASKED
     return cost + _MORE * _says_less(facts, asked, form)
+
+
+def _asks_extreme_thing(facts: GraphFacts, asked: QuestionMentions) -> bool:
+    """Whether a class follows a superlative: "the longest meeting" is a meeting, and no duration."""
+    before = (asked.text[: m.start] for m in asked.mentions if all(map(facts.is_class, m.entities)))
+    return any(map(_BEST.search, before))
 
 
 def _says_less(facts: GraphFacts, asked: QuestionMentions, form: Form) -> bool:

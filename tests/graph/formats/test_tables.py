@@ -117,6 +117,27 @@ def test_tables_read_together_refer_to_each_other(tmp_path: Path) -> None:
     }
 
 
+def test_a_cell_may_have_the_label_of_a_row(tmp_path: Path) -> None:
+    (tmp_path / "members.csv").write_text("id,name,mentor\nC1,Ann Oak,\nC2,Bo Lind,Ann Oak\nC3,Di,\nC4,Di,\n")
+    (tmp_path / "boards.csv").write_text(
+        'board,chair,members\nTraffic,C2,"Ann Oak, Bo Lind"\nParks,Di,Ann Oak\n'
+    )
+    sources = [tmp_path / "boards.csv", tmp_path / "members.csv"]
+    import_graph(sources, tmp_path / "g")
+    graph = GraphStore.open(tmp_path / "g")
+    boards = graph.neighbours(graph.ids(["Traffic", "Parks", "C2"]))
+    names = [graph.relations[r].name for r in boards.relation.tolist()]
+    found = {*zip(graph.names(boards.head), names, graph.names(boards.tail), strict=True)}
+    assert {
+        ("Traffic", "chair", "C2"),
+        ("Traffic", "members", "C1"),
+        ("Traffic", "members", "C2"),
+        ("Parks", "members", "C1"),
+        ("Parks", "chair", '"Di"'),
+        ("C2", "mentor", "C1"),
+    } <= found
+
+
 def test_another_column_names_the_things(tmp_path: Path) -> None:
     text = "year,ship\n1903,Kittiwake\n1911,Petrel\n"
     assert ("Petrel", "year", f'"1911"{INTEGER}') in facts(tmp_path / "ships.csv", text, "ship")

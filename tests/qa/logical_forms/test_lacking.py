@@ -71,3 +71,14 @@ def test_a_relation_of_other_classes_is_lacking_if_it_is_named() -> None:
 
     assert found("Who operates Skyhook?") == {"what Skyhook is operated by": NAMED}
     assert found("Who maintains Skyhook?") == found("Who operates Isk Tunnel?") == {}
+
+
+def test_a_relation_of_what_happened_to_a_thing_is_not_lacking() -> None:
+    triples = [Triple("R1", TYPE, "restoration"), Triple("R1", "restored object", "Sleeping Hound")]
+    triples += [Triple("R1", "restorer", "Bea Thorne"), Triple("Sleeping Hound", TYPE, "statue")]
+    graph = GraphStore.from_triples(triples)
+    facts = GraphFacts(graph)
+    asked = question_mentions(
+        facts, fuzzy_linker(graph), GraphIndex(graph), Question("Who restored the Sleeping Hound?")
+    )
+    assert lacking(facts, asked) == {}

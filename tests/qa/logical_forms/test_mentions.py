@@ -8,13 +8,9 @@ from kgqa.graph.linking.fuzzy import fuzzy_linker
 from kgqa.graph.storage.store import GraphStore
 from kgqa.qa.logical_forms.graph_facts import GraphFacts
 from kgqa.qa.logical_forms.graph_index import GraphIndex, NameLookup
-from kgqa.qa.logical_forms.mentions import (
-    class_asked,
-    comparators_in,
-    opposed,
-    question_mentions,
-    values_in,
-)
+from kgqa.qa.logical_forms.mentions import class_asked, question_mentions
+from kgqa.qa.logical_forms.operators import opposed
+from kgqa.qa.logical_forms.question_values import comparators_in, values_in
 from kgqa.types import Question, Triple
 
 TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"

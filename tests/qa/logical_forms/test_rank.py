@@ -256,6 +256,8 @@ Leo|{TYPE}|rower
 Mia|lives in|Oss
 Leo|lives in|Brae
 Mia|left-handed|"yes"
+Mia|rows in|Lane 7
+Leo|rows in|Lane 8
 Leo|left-handed|"no"
 Mia|joined|"2019-05-02"^^<{XSD}date>
 Leo|joined|"2021-03-01"^^<{XSD}date>
@@ -300,6 +302,8 @@ def test_to_have_any_is_less_than_to_have_one(races: NameLookup) -> None:
         ("Who won the Winter Race?", ("Winter",)),
         ("Which rowers live in Utrecht?", ("Utrecht",)),
         ("Who won R-99?", ("R-99",)),
+        ("Who rows in Lane 9?", ("Lane 9",)),
+        ("Who rows in Lane 7?", ()),
         ("Utrecht is where? Who lives in Oss?", ()),
         ("Which rowers live in Osss?", ()),
         ("Who joined in May?", ()),
@@ -320,6 +324,14 @@ def test_a_name_that_the_graph_does_not_have_costs(races: NameLookup) -> None:
         costs(races, "Which rowers live in Oss?", form),
     )
     assert unknown[0] >= known[0] + 3
+
+
+def test_the_longest_of_a_class_is_no_length(names: NameLookup) -> None:
+    value, thing = '(MAX "top speed" (CLASS Van))', '(ARGMAX "top speed" (CLASS Van))'
+    of_value, of_thing = costs(names, "What is the fastest van?", value, thing)
+    assert of_value >= of_thing + 1
+    of_value, of_thing = costs(names, "What is the highest top speed of the vans?", value, thing)
+    assert of_value <= of_thing
 
 
 def test_a_value_may_be_a_kind() -> None:
