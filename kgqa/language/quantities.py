@@ -317,10 +317,8 @@ def _rate_after(text: str, at: int) -> tuple[int, tuple[str, Fraction] | None]:
 def _unit_after(text: str, at: int) -> tuple[int, str, str, Fraction]:
     """End, kind, name and factor of the unit after a number; end 0 if there is none."""
     match = re.compile(r"[\s-]*(%|€|°[CF]\b|per cent\b|km/h|[A-Za-z]+\b)").match(text, at)
-    if match is None:
-        return 0, NUMBER, "", Fraction(1)
-    found = _unit_of(match[1])
-    return (0, NUMBER, "", Fraction(1)) if found is None else (match.end(), *found)
+    found = _unit_of(match[1]) if match else None
+    return (match.end(), *found) if match and found else (0, NUMBER, "", Fraction(1))
 
 
 def _unit_of(word: str) -> tuple[str, str, Fraction] | None:
