@@ -23,7 +23,7 @@ from kgqa.models.language_model import open_relevance
 from kgqa.models.load import LoadedReader, open_reader
 from kgqa.qa.alternatives import alternatives
 from kgqa.qa.decide import DecisionConfig
-from kgqa.qa.explain import Scoring, log_odds, log_odds_drops, near_edges, probability
+from kgqa.qa.explain import log_odds, log_odds_drops, near_edges, probability
 from kgqa.qa.gloss import answered_in, is_glossed, labels_in, question_in_english
 from kgqa.qa.pipeline import default_pipeline
 from kgqa.qa.render import Edit, FactAttribution, edited_facts, remove, sentence
@@ -266,10 +266,6 @@ class Answerer:
             answer, evidence=replace(answer.evidence, subgraph=replace(graph, relations=relations))
         )
 
-    def is_korean(self, question: Question) -> bool:
-        """Whether a question is treated as Korean."""
-        return self._language(question) == KOREAN
-
     def _glosses(self, question: Question) -> bool:
         """Whether a question in another language is translated word by word into English for the reader."""
         language = self._language(question)
@@ -414,8 +410,7 @@ class Answerer:
             InputError: a remote graph does not respond.
         """
         own = self.of(answer.question)
-        scoring = Scoring(own.retriever, own.reader.settings, own.reader.score)
-        return log_odds_drops(self._as_read(answer), removed, scoring)
+        return log_odds_drops(self._as_read(answer), removed, own.retriever, own.reader.score)
 
     def read(self, questions: Sequence[Question], subgraphs: Sequence[Sequence[Subgraph]]) -> list[Answer]:
         """Answer from given subgraphs, without the steps compute and ground; evidence is as in `answer_many`."""

@@ -8,13 +8,11 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import reduce
-from typing import NamedTuple
 
 import numpy as np
 
 from kgqa.graph.linking.normalize import STOP_WORDS, is_korean, people, words
 from kgqa.graph.retrieval.ablation import without_edges
-from kgqa.models.collation.input_config import InputConfig
 from kgqa.models.collation.rows import CandidateRow
 from kgqa.models.load import concept_log_odds
 from kgqa.qa.evidence import (
@@ -195,29 +193,21 @@ def _ungrounded(state: QAState) -> QAState:
     )
 
 
-class Scoring(NamedTuple):
-    """What is needed to score an answer again over variants of its subgraph."""
-
-    retriever: Retriever
-    settings: InputConfig
-    score: Score
-
-
-def attribute(states: QAStates, scoring: Scoring) -> QAStates:
+def attribute(states: QAStates, retriever: Retriever, score: Score) -> QAStates:
     """Leave-one-out attribution of evidence paths: how far the answer's log-odds drop without the facts of a path.
 
     The first path whose removal lowers them is ranked first. Paths are tested in order of their probability
     of being a reason; those shared with the runner-up get a penalty.
     """
-    return tuple(_attributed(state, scoring) for state in states)
+    return tuple(_attributed(state, retriever, score) for state in states)
 
 
-def _attributed(state: QAState, scoring: Scoring) -> QAState:
+def _attributed(state: QAState, retriever: Retriever, score: Score) -> QAState:
     """Leave out one path, then the next, then all of them, until the answer's log-odds drop or the budget of
     `MAX_CHARACTERS` is spent. Questions that are too long for a single test keep their order of paths."""
     if state.candidates and state.candidates[0].text in (YES, NO):
         return state  # its evidence, if any, is the fact or sentence that states it
-    question, evidence = state.question, _reranked(state, scoring.retriever)
+    question, evidence = state.question, _reranked(state, retriever)
     state = state if evidence is state.evidence else replace(state, evidence=evidence)
     row = len(question.text) + len(question.passage_text) + 100  # the subgraph costs about 100 characters
 
@@ -231,7 +221,7 @@ def _attributed(state: QAState, scoring: Scoring) -> QAState:
         steps = {step for path in left_out for step in path.steps}
         # a second relation between the same two concepts would hide the effect
         facts = sorted({edge for step in steps for edge in _facts_between(evidence.subgraph, step)})
-        ((drop,), before) = _drops(state, [facts], scoring, before)
+        ((drop,), before) = _drops(state, [facts], retriever, score, before)
         most = max(most, drop)
         if drop >= MIN_ATTRIBUTION:
             paths = [left_out[0], *(path for path in paths if path is not left_out[0])]
@@ -294,17 +284,23 @@ def _known_log_odds(state: QAState) -> float | None:
     return float(concept_log_odds(rows[0].concepts, rows[0].row.subgraph.nodes, concept))
 
 
-def log_odds_drops(state: QAState, removed: Sequence[Sequence[int]], scoring: Scoring) -> list[float]:
+def log_odds_drops(
+    state: QAState, removed: Sequence[Sequence[int]], retriever: Retriever, score: Score
+) -> list[float]:
     """Drop of the answer's log-odds without each of several sets of facts (rows of the evidence's edges).
 
     A choice is scored over the remaining facts of its subgraph. For a concept the subgraph is retrieved anew,
     since facts also affect the relevance of concepts.
     """
-    return _drops(state, removed, scoring, None)[0]
+    return _drops(state, removed, retriever, score, None)[0]
 
 
 def _drops(
-    state: QAState, removed: Sequence[Sequence[int]], scoring: Scoring, before: float | None
+    state: QAState,
+    removed: Sequence[Sequence[int]],
+    retriever: Retriever,
+    score: Score,
+    before: float | None,
 ) -> tuple[list[float], float]:
     """The drops, and the log-odds with all facts, which are computed unless given as `before`."""
     best, question, shown = state.candidates[0], state.question, state.evidence.subgraph
@@ -317,9 +313,9 @@ def _drops(
         return [0.0] * len(removed), 0.0
     else:
         edits = (edited_facts([remove(shown, edge) for edge in edges]) for edges in removed)
-        edited = (scoring.retriever.with_edits(*some).retrieve(question)[0] for some in edits)
+        edited = (retriever.with_edits(*some).retrieve(question)[0] for some in edits)
         rows = [CandidateRow(question, graph, best.concept) for graph in (*with_all, *edited)]
-    scores = scoring.score(rows).tolist()
+    scores = score(rows).tolist()
     # the first row was scored with all facts
     known = scores.pop(0) if before is None else before
     return [known - value for value in scores], known

@@ -7,7 +7,7 @@ from functools import partial
 from kgqa.models.load import LoadedReader
 from kgqa.qa.compute import compute
 from kgqa.qa.decide import DecisionConfig, aggregate, decide, disregard
-from kgqa.qa.explain import Scoring, attribute, explain, ground
+from kgqa.qa.explain import attribute, explain, ground
 from kgqa.qa.gloss import gloss
 from kgqa.qa.passages.amounts import compute_amounts
 from kgqa.qa.passages.compare import compare
@@ -23,7 +23,7 @@ def default_pipeline(
     """The default steps, in order (described in ARCHITECTURE.md); `english` is the gloss step's English reader."""
     found = partial(retrieve, retriever=retriever)
     graph_free = partial(decision.graph_free, retriever.graph)
-    scoring = Scoring(retriever, reader.settings, reader.score)
+    attributing = partial(attribute, retriever=retriever, score=reader.score)
     reading = partial(read, reader=reader, graph_free=graph_free, similarity=retriever.similarity)
     deciding = partial(decide, decision=decision, closed_world=retriever.graph.closed_world)
     stating = partial(verify, decision=decision, graph=retriever.graph)
@@ -49,7 +49,7 @@ def default_pipeline(
         Step("ground", "best evidence", "source evidence", partial(ground, deciding=(alone, deciding))),
         Step("verify", "best evidence", "best source evidence", stating),
         Step("aggregate", "best", "items", aggregate),
-        Step("attribute", "candidates evidence", "evidence", partial(attribute, scoring=scoring)),
+        Step("attribute", "candidates evidence", "evidence", attributing),
     )
     # logical forms are ranked as packed candidates, by the reader or by its adapter
     left_out = set() if reader.settings.packed or reader.forms else {"compute"}

@@ -420,12 +420,10 @@ def test_yes_and_no_are_said_in_a_language_and_measured_in_english() -> None:
 
 
 def test_the_language_can_be_set(answerer: Answerer, model_folder: Path, tools_file: Path) -> None:
-    english = Question("What did I dig with?")
-    assert not answerer.is_korean(english) and answerer.is_korean(Question("왜?"))
-    assert not answerer.is_korean(Question("Is 윤태호 from 제주?"))
-    assert answerer.is_korean(Question("The Hobbit은 뭐야?"))
+    texts = ("What did I dig with?", "왜?", "Is 윤태호 from 제주?", "The Hobbit은 뭐야?")
+    assert [answerer.language_of(Question(text)) for text in texts] == ["en", "ko", "en", "ko"]
     set_to_english = Answerer.load(str(model_folder), str(tools_file), language="en")
-    assert not set_to_english.is_korean(Question("왜?"))
+    assert set_to_english.language_of(Question("왜?")) == "en"
     with pytest.raises(InputError, match="auto, de, en"):
         Answerer.load(str(model_folder), str(tools_file), language="xx")
 

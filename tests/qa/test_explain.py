@@ -9,12 +9,10 @@ import torch
 from kgqa.batch import ReasonerOutput
 from kgqa.graph.overlay import LabelledFact
 from kgqa.graph.storage.store import GraphStore
-from kgqa.models.collation.input_config import InputConfig
 from kgqa.models.collation.rows import BatchRow, CandidateRow
 from kgqa.models.load import concept_log_odds
 from kgqa.qa import explain as explain_module
 from kgqa.qa.explain import (
-    Scoring,
     attribute,
     evidence_of,
     ground,
@@ -109,10 +107,6 @@ def form_calibration(
     return score
 
 
-def scoring(graph: Subgraph, score: Score) -> Scoring:
-    return Scoring(Given(graph), InputConfig(), score)
-
-
 @pytest.fixture
 def garden(digging: Subgraph) -> Subgraph:
     """The digging subgraph with a second way to the trowel and two facts elsewhere."""
@@ -140,27 +134,27 @@ def state_of(graph: Subgraph, *steps: int, others: Sequence[Candidate] = ()) -> 
 def test_the_first_path_whose_deletion_changes_the_answer_comes_first(garden: Subgraph) -> None:
     seen: list[CandidateRow] = []
     score = form_calibration({(2, 0, 0): 2.0}, seen)
-    (found,) = attribute((state_of(garden, 3, 0),), scoring(garden, score))
+    (found,) = attribute((state_of(garden, 3, 0),), Given(garden), score)
     assert [path.steps for path in found.evidence.paths] == [(0,), (3,)]
     assert (
         found.evidence.attribution == pytest.approx(2.0) and len(seen) == 3
     )  # with all facts it is scored once
     long = state(garden, TROWEL, question=Question("what", passage=Passage("dig " * 10_000)))
-    assert attribute((long,), scoring(garden, score)) == (long,)
+    assert attribute((long,), Given(garden), score) == (long,)
     computed = replace(long, question=Question("what"), evidence=replace(long.evidence, query="ASK {}"))
-    assert attribute((computed,), scoring(garden, score)) == (computed,)
+    assert attribute((computed,), Given(garden), score) == (computed,)
 
 
 def test_with_an_encoder_paths_are_ranked_again(garden: Subgraph, monkeypatch: pytest.MonkeyPatch) -> None:
     ranked = (EvidencePath((0,), (False,), 0.9),)
     monkeypatch.setattr(explain_module, "reasons", lambda *_: list(ranked))
-    asked = scoring(garden, form_calibration({(2, 0, 0): 2.0}))
-    monkeypatch.setattr(asked.retriever, "encoder", SimpleNamespace(encode=None))
-    (found,) = attribute((state_of(garden, 3),), asked)
+    retriever, score = Given(garden), form_calibration({(2, 0, 0): 2.0})
+    monkeypatch.setattr(retriever, "encoder", SimpleNamespace(encode=None))
+    (found,) = attribute((state_of(garden, 3),), retriever, score)
     assert found.evidence.paths == ranked and found.evidence.attribution == pytest.approx(2.0)
     monkeypatch.setattr(explain_module, "reasons", lambda *_: [])
-    monkeypatch.setattr(asked.retriever, "whole", SimpleNamespace(closed_world=False))
-    (found,) = attribute((state_of(garden, 3),), asked)
+    monkeypatch.setattr(retriever, "whole", SimpleNamespace(closed_world=False))
+    (found,) = attribute((state_of(garden, 3),), retriever, score)
     assert (found.evidence.paths, found.evidence.attribution) == ((), 0.0)
 
 
@@ -168,14 +162,14 @@ def test_what_was_read_in_one_row_is_not_scored_again(garden: Subgraph) -> None:
     seen: list[CandidateRow] = []
     read = HeadScores(rows=(read_row(garden, [1.0, 0.0, 3.0, 0.0, 0.0]),))
     (found,) = attribute(
-        (replace(state_of(garden, 0), scores=read),), scoring(garden, form_calibration({}, seen))
+        (replace(state_of(garden, 0), scores=read),), Given(garden), form_calibration({}, seen)
     )
     before = concept_log_odds(read.rows[0].concepts, garden.nodes, "ev:trowel")
     assert len(seen) == 1 and found.evidence.attribution == pytest.approx(max(float(before), 0.0))
 
 
 def test_an_answer_that_no_path_changes_is_known_without_one(garden: Subgraph) -> None:
-    (found,) = attribute((state_of(garden, 3, 0),), scoring(garden, form_calibration({})))
+    (found,) = attribute((state_of(garden, 3, 0),), Given(garden), form_calibration({}))
     assert found.evidence.attribution == 0.0 and len(found.evidence.paths) == 2
     assert not has_ground(replace(found, source=Source.KNOWLEDGE).answer("toy", "everyday"))
 
@@ -187,7 +181,7 @@ def test_paths_that_say_the_same_matter_together(garden: Subgraph) -> None:
         known = [{tuple(edge) for edge in row.subgraph.edges.tolist()} for row in rows]
         return torch.tensor([float(bool(facts & {(2, 0, 0), (2, 0, 1)})) for facts in known])
 
-    (found,) = attribute((state_of(garden, 3, 0),), scoring(garden, either))
+    (found,) = attribute((state_of(garden, 3, 0),), Given(garden), either)
     assert found.evidence.paths[0].steps == (3,) and found.evidence.attribution == pytest.approx(1.0)
 
 
@@ -195,9 +189,9 @@ def test_what_the_second_candidate_has_too_is_worth_less(garden: Subgraph) -> No
     """Both are used for building a house, and that matters most; the trowel alone is used to plant flowers."""
     distractor = Candidate("excavator", Source.KNOWLEDGE, 0.3, concept="ev:excavator")
     score = form_calibration({(2, 0, 0): 0.4, (2, 0, 1): 2.0})
-    (alone,) = attribute((state_of(garden, 3, 0),), scoring(garden, score))
+    (alone,) = attribute((state_of(garden, 3, 0),), Given(garden), score)
     assert alone.evidence.paths[0].steps == (3,)
-    (found,) = attribute((state_of(garden, 3, 0, others=[distractor]),), scoring(garden, score))
+    (found,) = attribute((state_of(garden, 3, 0, others=[distractor]),), Given(garden), score)
     assert [path.steps for path in found.evidence.paths] == [(0,), (3,)]
     assert found.evidence.attribution == pytest.approx(0.4, abs=1e-4)
 
@@ -206,7 +200,7 @@ def test_what_is_said_both_ways_is_removed_together(garden: Subgraph) -> None:
     both = replace(garden, edges=np.concatenate([garden.edges, [[0, 1, 2]]]).astype(np.int32))
     both = replace(both, weights=np.append(garden.weights, 1.0).astype(np.float32))
     seen: list[CandidateRow] = []
-    attribute((state_of(both, 3, 0),), scoring(both, form_calibration({}, seen)))
+    attribute((state_of(both, 3, 0),), Given(both), form_calibration({}, seen))
     assert [len(row.subgraph.edges) for row in seen] == [7, 6, 5, 4]  # all, without either, without both
 
 
@@ -216,14 +210,14 @@ def test_what_a_fact_joins_to_the_answer_is_no_rival(garden: Subgraph) -> None:
     kin = replace(garden, edges=np.concatenate([garden.edges, [[3, 1, 2]]]).astype(np.int32))
     kin = replace(kin, weights=np.append(garden.weights, 1.0).astype(np.float32))
     asked = state_of(kin, 3, 0, others=[distractor])
-    (found,) = attribute((asked,), scoring(kin, form_calibration({(2, 0, 1): 2.0})))
+    (found,) = attribute((asked,), Given(kin), form_calibration({(2, 0, 1): 2.0}))
     assert found.evidence.paths[0].steps == (3,) and found.evidence.attribution == pytest.approx(2.0)
 
 
 def test_a_concept_is_scored_among_what_is_retrieved_without_the_fact(garden: Subgraph) -> None:
     seen: list[CandidateRow] = []
     found = log_odds_drops(
-        state(garden, TROWEL), [[0], [3]], scoring(garden, form_calibration({(2, 0, 0): 1.5}, seen))
+        state(garden, TROWEL), [[0], [3]], Given(garden), form_calibration({(2, 0, 0): 1.5}, seen)
     )
     assert found == pytest.approx([1.5, 0.0], abs=1e-5)
     assert [(row.concept, row.question.choices, len(row.subgraph.edges)) for row in seen] == [
@@ -237,7 +231,7 @@ def test_a_choice_is_scored_beside_the_facts_that_are_left(digging: Subgraph) ->
     seen: list[CandidateRow] = []
     chosen = Candidate("b", Source.CHOICE, 0.5)
     asked = state(digging, chosen, question=Question("what", ("a", "b", "b")))
-    assert log_odds_drops(asked, [[0], [0, 1]], scoring(digging, form_calibration({}, seen))) == [0.0, 0.0]
+    assert log_odds_drops(asked, [[0], [0, 1]], Given(digging), form_calibration({}, seen)) == [0.0, 0.0]
     assert [(row.question.choices, len(row.subgraph.edges)) for row in seen] == [
         (("b",), 3),
         (("b",), 2),
