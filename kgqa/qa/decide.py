@@ -20,8 +20,8 @@ from kgqa.qa.evidence import sentence_around
 from kgqa.qa.state import ComputedAnswer, QAState, QAStates
 from kgqa.types import NO, YES, Candidate, InputError, Item, KnowledgeGraph, Question, Source, Span
 
-RETIRED = ("following", "rereading", "verdicts", "silence", "computing")
-"""Keys of removed steps, which cards of older readers may still have."""
+RETIRED = ("following", "rereading", "verdicts", "silence", "computing", "stated", "everyday_gloss")
+"""Keys of removed steps and settings, which cards of older readers may still have."""
 
 LIKELY, SURE = 0.8, 0.9
 """Confidences between which `DecisionConfig.sure` lowers; lower ones stay."""
@@ -46,14 +46,9 @@ class DecisionConfig(BaseModel):
     """Ensemble weight of the graph-free pass; open-world graphs only."""
     graph_free_choices: float | None = Field(None, ge=0, le=1)
     """The same for questions with choices; None: `graph_free_weight`."""
-    stated: float = Field(0.9, gt=0, lt=1)
-    """Confidence of an answer that facts state (the verify step): of 184 yes/no questions stated by a fact, 183 were
-    answered correctly."""
     gloss: float = Field(0.0, ge=0, le=1)
     """Weight of the English reader in the mean of both log-probabilities of concepts and answer types; see
     `kgqa/qa/gloss.py`."""
-    everyday_gloss: float = Field(0.5, ge=0, le=1)
-    """The same of concepts alone, in languages whose gloss is made with a dictionary of everyday words."""
     unrelated: float = Field(0.0, ge=0, le=1)
     """Ensemble weight of a pass without the passage, for yes/no questions that share no content word with their passage
     (`disregard`); 0: no such pass."""

@@ -26,8 +26,8 @@ def default_pipeline(
     attributing = partial(attribute, retriever=retriever, score=reader.score)
     reading = partial(read, reader=reader, graph_free=graph_free, similarity=retriever.similarity)
     deciding = partial(decide, decision=decision, closed_world=retriever.graph.closed_world)
-    stating = partial(verify, decision=decision, graph=retriever.graph)
-    weighted = partial(gloss, share=decision.gloss if english else 0.0, everyday=decision.everyday_gloss)
+    stating = partial(verify, graph=retriever.graph)
+    weighted = partial(gloss, share=decision.gloss if english else 0.0)
     both = partial(read, reader=english or reader)
     glosses = partial(weighted, reading=both, graph=retriever.graph, language=retriever.language_of)
 
