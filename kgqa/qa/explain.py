@@ -7,7 +7,6 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import reduce
 
 import numpy as np
 
@@ -46,19 +45,14 @@ MAX_CHARACTERS = 6_000
 
 def explain(states: QAStates, is_open_world: bool) -> QAStates:
     """Select the supporting span or evidence paths of each answer."""
-    return tuple(_explained(state, is_open_world) for state in states)
+    return tuple(
+        state if state.computed is not None else replace(state, evidence=evidence_of(state, is_open_world))
+        for state in states
+    )
 
 
-def _explained(state: QAState, is_open_world: bool) -> QAState:
-    if state.computed is not None:
-        return state
-    best = state.best
-    rows = rows_by_answer_score(best, state.question, state.scores.rows)
-    return replace(state, evidence=evidence_of(best, state.question, rows, is_open_world))
-
-
-def rows_by_answer_score(best: Candidate, question: Question, rows: Sequence[ScoredRow]) -> list[ScoredRow]:
-    """Rows of a question, sorted by their score for the answer, best first."""
+def best_row(best: Candidate, question: Question, rows: Sequence[ScoredRow]) -> ScoredRow:
+    """The row of a question with the highest score for the answer."""
 
     def rated(read: ScoredRow) -> float:
         nodes = read.row.subgraph.nodes
@@ -68,24 +62,18 @@ def rows_by_answer_score(best: Candidate, question: Question, rows: Sequence[Sco
             return float(read.concepts.log_softmax(0)[nodes.index(best.concept)])
         return float("-inf")
 
-    return sorted(rows, key=rated, reverse=True)
+    return max(rows, key=rated)
 
 
-def evidence_of(
-    best: Candidate,
-    question: Question,
-    rows: Sequence[ScoredRow],
-    is_open_world: bool = True,
-) -> Evidence:
+def evidence_of(state: QAState, is_open_world: bool = True) -> Evidence:
     """The answer span, or paths to the answer's nodes: those that the reasoner decoded, else those that a
     person would give as the reason (`kgqa.qa.reasons`). Over an open-world graph there may be none: then no
     fact decides the answer."""
-    if best.source is Source.PASSAGE:
-        return Evidence(span=best.span, subgraph=rows[0].row.subgraph, score=best.score)
-    read = rows[0]
-    if best.source is Source.CHOICE:
-        read = next(r for r in rows if question.choices[r.row.choice] == best.text)
+    best, question = state.best, state.question
+    read = best_row(best, question, state.scores.rows)
     graph, attention = read.row.subgraph, read.fused.attention
+    if best.source is Source.PASSAGE:
+        return Evidence(span=best.span, subgraph=graph, score=best.score)
     if not len(graph.edges):
         return Evidence(subgraph=graph, score=best.score)
     own = [path for node in targets(best, graph) for path in _own_path(read, node)]
@@ -121,19 +109,19 @@ def _own_path(read: ScoredRow, node: int) -> list[EvidencePath]:
     return [EvidencePath(edges, tuple(step < count for step in steps), float(fused.path_weight[place]))]
 
 
-def ground(states: QAStates, deciding: Sequence[Callable[[QAStates], QAStates]]) -> QAStates:
+def ground(states: QAStates, deciding: Callable[[QAStates], QAStates]) -> QAStates:
     """Check that a yes or no depends on the passage that it cites.
 
     It does not if question and passage share no word, or if the answer is about as probable without the
     passage, unless the question is about what the passage tells. Its source is then `Source.KNOWLEDGE`, and no
-    sentence is cited as evidence. `deciding` are the steps from a question to the decision on its answer.
+    sentence is cited as evidence. `deciding` takes a question to the decision on its answer.
     """
     is_asked = [state.best.sort == "yes_no" and state.computed is None for state in states]
     places = [place for place, is_one in enumerate(is_asked) if is_one]
     apart = [place for place in places if not _shares_words(states[place])]
     asked = [place for place in places if place not in apart and not _is_about(states[place].question)]
     no_passage = tuple(QAState(replace(states[place].question, passage=None)) for place in asked)
-    again = reduce(lambda found, step: step(found), deciding if no_passage else (), no_passage)
+    again = deciding(no_passage) if no_passage else ()
     apart += [p for p, without in zip(asked, again, strict=True) if not _falls(states[p].best, without)]
     return tuple(_ungrounded(state) if place in apart else state for place, state in enumerate(states))
 

@@ -26,7 +26,6 @@ def default_pipeline(
     attributing = partial(attribute, retriever=retriever, score=reader.score)
     reading = partial(read, reader=reader, graph_free=graph_free, similarity=retriever.similarity)
     deciding = partial(decide, decision=decision, closed_world=retriever.graph.closed_world)
-    stating = partial(verify, graph=retriever.graph)
     weighted = partial(gloss, share=decision.gloss if english else 0.0)
     both = partial(read, reader=english or reader)
     glosses = partial(weighted, reading=both, graph=retriever.graph, language=retriever.language_of)
@@ -34,6 +33,7 @@ def default_pipeline(
     def alone(states: QAStates) -> QAStates:
         return reading(found(states))
 
+    grounded = partial(ground, deciding=lambda states: deciding(alone(states)))
     rewording = partial(reword, reading=alone, language=retriever.language_of, share=decision.rewording)
     all_steps = (
         Step("retrieve", "question", "subgraphs", found),
@@ -46,8 +46,8 @@ def default_pipeline(
         Step("amounts", "question scores", "computed", partial(compute_amounts, reader=reader)),
         Step("decide", "scores", "candidates best", deciding),
         Step("explain", "best", "evidence", partial(explain, is_open_world=not retriever.graph.closed_world)),
-        Step("ground", "best evidence", "source evidence", partial(ground, deciding=(alone, deciding))),
-        Step("verify", "best evidence", "best source evidence", stating),
+        Step("ground", "best evidence", "source evidence", grounded),
+        Step("verify", "best evidence", "best source evidence", partial(verify, graph=retriever.graph)),
         Step("aggregate", "best", "items", aggregate),
         Step("attribute", "candidates evidence", "evidence", attributing),
     )

@@ -14,13 +14,13 @@ from kgqa.models.load import concept_log_odds
 from kgqa.qa import explain as explain_module
 from kgqa.qa.explain import (
     attribute,
+    best_row,
     evidence_of,
     ground,
     log_odds,
     log_odds_drops,
     near_edges,
     probability,
-    rows_by_answer_score,
 )
 from kgqa.qa.render import has_ground, source_words
 from kgqa.qa.retrieve import Retriever
@@ -52,13 +52,13 @@ def test_evidence_comes_from_the_window_that_won() -> None:
     graph = Subgraph(nodes=("a", "b"), labels=("a", "b"))
     rows = [read_row(graph, [2.0, 2.0]), read_row(graph, [1.0, 5.0])]
     best = Candidate("b", Source.KNOWLEDGE, 0.9, concept="b")
-    assert rows_by_answer_score(best, Question("which"), rows) == rows[::-1]
+    assert best_row(best, Question("which"), rows) is rows[1]
     rows = [
         read_row(graph, [0.0, 0.0], choice, score)
         for choice, score in ((0, 0.0), (0, 1.0), (1, 2.0), (1, 3.0))
     ]
     chosen = Candidate("x", Source.CHOICE, 0.9)
-    assert rows_by_answer_score(chosen, Question("which", ("x", "y")), rows)[0] is rows[1]
+    assert best_row(chosen, Question("which", ("x", "y")), rows) is rows[1]
 
 
 def test_a_reasoners_own_path_comes_first(digging) -> None:
@@ -67,7 +67,8 @@ def test_a_reasoners_own_path_comes_first(digging) -> None:
     fused = replace(FUSED, attention=torch.ones(4), paths=paths, path_weight=torch.full((7,), 0.25))
     best = Candidate("dig foundation", Source.KNOWLEDGE, 0.5, concept="ev:foundation")
     read = ScoredRow(BatchRow(0, -1, (), digging, 0, 1), 0.0, NOTHING, fused)
-    first = evidence_of(best, Question("what"), [read]).paths[0]
+    asked = QAState(Question("what"), scores=HeadScores(rows=(read,)), best=best)
+    first = evidence_of(asked).paths[0]
     assert first.steps == (0, 1) and first.forward == (False, False) and first.score == 0.25
 
 
@@ -284,7 +285,7 @@ def test_a_passage_is_the_ground_of_a_yes_only_where_it_falls_without_it(
         asked.extend(states)
         return (without,) * len(states)
 
-    (found,) = ground((yes_or_no(YES, 0.9),), [decided])
+    (found,) = ground((yes_or_no(YES, 0.9),), decided)
     assert asked[0].question.passage is None
     assert (found.source is Source.PASSAGE) == is_ground == (found.evidence.span is not None)
     answer = found.answer("toy", "everyday")
@@ -297,7 +298,7 @@ def test_a_passage_is_the_ground_of_a_yes_only_where_it_falls_without_it(
 def test_a_passage_without_a_word_of_the_question_is_no_ground() -> None:
     state = yes_or_no(NO, 0.9)
     apart = replace(state, question=Question("Is Paris in France?", passage=Passage("Anna read a book.")))
-    (found,) = ground((apart,), [lambda states: pytest.fail("read again")])
+    (found,) = ground((apart,), lambda states: pytest.fail("read again"))
     assert found.source is Source.KNOWLEDGE and found.evidence.span is None
 
 
@@ -307,17 +308,17 @@ def test_a_passage_without_a_word_of_the_question_is_no_ground() -> None:
 def test_what_was_and_people_of_a_passage_are_not_known_without_it(asked: str) -> None:
     passage = Passage("Tom saw the fish swim past the boat.")
     state = replace(yes_or_no(YES, 0.9), question=Question(asked, passage=passage))
-    assert ground((state,), [lambda states: pytest.fail("read again")]) == (state,)
+    assert ground((state,), lambda states: pytest.fail("read again")) == (state,)
 
 
 def test_what_a_kind_of_things_did_may_be_known_without_a_passage() -> None:
     question = Question("Did dinosaurs swim?", passage=Passage("The toy dinosaur is red."))
     state = replace(yes_or_no(YES, 0.9), question=question)
-    (found,) = ground((state,), [lambda states: (yes_or_no(YES, 0.9, Source.KNOWLEDGE),)])
+    (found,) = ground((state,), lambda states: (yes_or_no(YES, 0.9, Source.KNOWLEDGE),))
     assert found.source is Source.KNOWLEDGE
 
 
 def test_what_is_no_yes_or_no_stays_as_it_is() -> None:
     span = Candidate("Tom", Source.PASSAGE, 0.9, Span(0, 3))
     state = replace(yes_or_no(YES, 0.9), best=span, candidates=(span,))
-    assert ground((state,), [lambda states: pytest.fail("read again")]) == (state,)
+    assert ground((state,), lambda states: pytest.fail("read again")) == (state,)
