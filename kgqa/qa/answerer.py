@@ -433,7 +433,7 @@ class Answerer:
         harms = [harm_of(question) for question in questions]
         asked = [question for question, harm in zip(questions, harms, strict=True) if not harm]
         states = tuple(QAState(self.read_as(q), is_glossed=self._glosses(q)) for q in asked)
-        found = iter(self._given(self._run(steps, states, watch) if states else states, asked))
+        found = iter(self._given(self._run(steps, states, watch), asked))
         unread = partial(Answer, text=None, source=Source.NONE, confidence=0.0, model=self.name)
         return [
             unread(question, graph=self.graph.name, harm=harm) if harm else next(found)
@@ -448,19 +448,18 @@ class Answerer:
         states = run_steps(steps, states, watch)
         again = {n: choices for n, state in enumerate(states) if (choices := self._choices(state))}
         asked = tuple(QAState(replace(states[n].question, choices=c)) for n, c in again.items())
-        chosen = dict(zip(again, run_steps(steps, asked, watch) if asked else asked, strict=True))
+        chosen = dict(zip(again, run_steps(steps, asked, watch), strict=True))
         return tuple(chosen.get(n, state) for n, state in enumerate(states))
 
     def _choices(self, state: QAState) -> tuple[str, ...]:
         """The alternatives that a question offers in English, if its answer is none of them."""
-        question, best = state.question, state.best
-        is_open = not question.choices and not self.graph.closed_world and not state.is_glossed
-        is_none = best is None or state.source is Source.NONE
-        left_open = question.passage_text and is_none and state.confidence >= CAUTION
+        question = state.question
+        is_open = state.is_open and not self.graph.closed_world and not state.is_glossed
+        is_none = state.source is Source.NONE and state.confidence >= CAUTION
+        left_open = is_none and question.passage_text
         if not is_open or left_open or state.computed is not None or self._language(question) != ENGLISH:
             return ()
-        offered = alternatives(question.text)
-        told = content(best.text) if best else frozenset()
+        offered, told = alternatives(question.text), content(state.best.text)
         return () if any(told and told <= content(choice) for choice in offered) else offered
 
     def _given(self, states: QAStates, questions: Sequence[Question]) -> list[Answer]:
@@ -482,7 +481,7 @@ def run_steps(
 ) -> QAStates:
     """Run the steps, and add the time of each, divided evenly over the states unless the step reports its
     own."""
-    for step in steps:
+    for step in steps if states else ():
         check_cancelled()
         if watch is not None:
             watch(step.name)

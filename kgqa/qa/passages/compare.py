@@ -568,10 +568,9 @@ def _compared(state: QAState) -> QAState:
     question = state.question
     if state.computed is not None or state.is_glossed or not state.is_open or not question.passage_text:
         return state
-    found = compared(question.text, question.passage_text, state.scores.spans)
-    if found is None and (role := role_answer(question.text, question.passage_text)):
-        found = ComparedAnswer(*role)
-    if found is None and (stated := implied(question.text, question.passage_text)):
+    texts = question.text, question.passage_text
+    found = compared(*texts, state.scores.spans)
+    if found is None and (stated := role_answer(*texts) or implied(*texts)):
         found = ComparedAnswer(*stated)
     if found is None:
         return state

@@ -475,26 +475,20 @@ def _parsed(text: str, frame: Frame, is_passive: bool = False) -> list[Event]:
 # The answer.
 
 
-class Role(NamedTuple):
-    """ "yes", "no" or the party asked for, and where the passage states it."""
-
-    text: str
-    span: Span
-
-
-def answer(question: str, passage: str) -> Role | None:
-    """The answer to a question about a role that a passage states; None if it asks for none, or it is not stated.
+def answer(question: str, passage: str) -> tuple[str, Span] | None:
+    """The answer to a question about a role ("yes", "no" or the party asked for), and where the passage states it; None
+    if the question asks for no role, or the passage does not state it.
 
     >>> answer("Who lost the final?", "Ajax beat Lyon in the final.")
-    Role(text='Lyon', span=Span(start=10, end=14))
-    >>> answer("Did Lyon win?", "Ajax beat Lyon in the final.").text
-    'no'
+    ('Lyon', Span(start=10, end=14))
+    >>> answer("Did Lyon win?", "Ajax beat Lyon in the final.")
+    ('no', Span(start=0, end=28))
     """
     found = {role for frame in _table()[1] for role in _roles(question, passage, frame)}
     return found.pop() if len(found) == 1 else None
 
 
-def _roles(question: str, passage: str, frame: Frame) -> Iterator[Role]:
+def _roles(question: str, passage: str, frame: Frame) -> Iterator[tuple[str, Span]]:
     """The answers by one frame."""
     asked = _asked(question, frame)
     told = _stated(passage, frame) if asked else None
@@ -520,12 +514,12 @@ def _roles(question: str, passage: str, frame: Frame) -> Iterator[Role]:
                 and is_who
                 and not any(_is_same(phrase, event.roles[gap], "") for phrase in parties.values())
             ):
-                yield Role(passage[slice(*span)], span)
+                yield passage[slice(*span)], span
         elif gap is None and parties and frame.one_way:
             other = dict(zip(frame.parties, reversed(frame.parties), strict=True))
             crossed = all(_is_same(phrase, event.roles[other[role]]) for role, phrase in parties.items())
             if straight != crossed:
-                yield Role(YES if straight else NO, sentence)
+                yield YES if straight else NO, sentence
 
 
 _NOBODY = re.compile(
