@@ -232,9 +232,8 @@ def one_form_each(concepts: Sequence[Candidate], question: str) -> list[Candidat
 
 
 def _verb_base(word: str) -> str:
-    return (
-        word if not word.islower() or word.endswith(("s", "ing")) else lemma(word)
-    )  # "Turkey" is not a "turkey"
+    # "Turkey" is not a "turkey"
+    return lemma(word) if word.islower() and not word.endswith(("s", "ing")) else word
 
 
 def merged(

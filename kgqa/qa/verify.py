@@ -319,30 +319,21 @@ def _chain(
     """
     last = signs if last is None else last
     used = {**signs, **last}
-    reached: dict[int, ChainStep | None] = dict.fromkeys(higher)
+    reached: dict[int, list[ChainStep]] = {entity: [] for entity in higher}
     frontier = set(higher)
     for _ in range(most):
         steps = [(fact, used[fact.relation] > 0) for fact in _facts(graph, frontier) if fact.relation in used]
         steps = [step for step in steps if _above(*step) in frontier]
         if met := next((s for s in steps if s[0].relation in last and _below(*s) in lower), None):
-            return [*_walked(reached, _above(*met)), met]
+            return [*reached[_above(*met)], met]
         frontier = set()
         for step in steps:
             if step[0].relation in signs and _below(*step) not in reached:
-                reached[_below(*step)] = step
+                reached[_below(*step)] = [*reached[_above(*step)], step]
                 frontier.add(_below(*step))
         if not frontier:
             break
     return []
-
-
-def _walked(reached: Mapping[int, ChainStep | None], entity: int) -> list[ChainStep]:
-    """The steps that lead from a first entity to one that was reached."""
-    found: list[ChainStep] = []
-    while step := reached[entity]:
-        found.append(step)
-        entity = _above(*step)
-    return found[::-1]
 
 
 def _above(fact: FactRow, forward: bool) -> int:

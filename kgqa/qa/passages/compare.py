@@ -258,7 +258,9 @@ def by_values(passage: str, asked: Comparison) -> list[PartialOrder]:
                 continue
             quantity = Quantity(quantity.value)
         if not _is_bare(quantity):
-            fits = not asked.noun or bool(content(asked.noun) & content(quantity.unit + _of(passage, end)))
+            of = _OF.match(passage, end)  # "two pounds of honey"
+            counted = f"{quantity.unit} {of[1] if of else ''}"
+            fits = not asked.noun or bool(content(asked.noun) & content(counted))
         elif not _is_bare(before) and before.kind != DATE:  # "18 euros, and the other 27"
             factor = Fraction(HOUR) if before.kind == CLOCK else before.factor
             quantity = before._replace(value=quantity.value * factor)
@@ -293,12 +295,6 @@ def _ordered(clauses: Sequence[Clause], scale: Scale) -> PartialOrder:
         if is_more is not None and is_more.value:
             pairs.add((m, n))
     return PartialOrder(clauses, frozenset(pairs))
-
-
-def _of(passage: str, at: int) -> str:
-    """What an amount that ends at `at` is of, after a space: " honey" in "two pounds of honey"."""
-    found = _OF.match(passage, at)
-    return f" {found[1]}" if found else ""
 
 
 def _is_bare(quantity: Quantity) -> bool:
