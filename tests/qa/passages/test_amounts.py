@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,6 @@ from kgqa.language.quantities import (
     MONEY,
     NUMBER,
     OPERATORS,
-    PERCENT,
     TIME,
     YES_NO,
     Quantity,
@@ -306,15 +304,6 @@ def expression(given: tuple[Quantity, ...], *steps: Operation) -> Expression:
 def test_expressions_are_shown_in_figures(text: str, steps: list[tuple[int, int, str]], shown: str) -> None:
     made = [Operation(first, second, OPERATORS.index(operator)) for first, second, operator in steps]
     assert formula(expression(quantities(text), *made)) == shown
-
-
-def test_kinds_are_told_apart() -> None:
-    from kgqa.qa.passages.amounts import quantity_kind
-
-    kinds = {
-        quantity_kind(Quantity(Fraction(1), kind)) for kind in (NUMBER, MONEY, PERCENT, "mass", "hectare")
-    }
-    assert len(kinds) == 5
 
 
 def test_a_quantity_of_something_else_is_doubted(computing: Answerer) -> None:
