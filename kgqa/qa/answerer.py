@@ -230,11 +230,9 @@ class Answerer:
         return self._beside
 
     def _language(self, question: Question) -> str:
-        return (
-            question_language(question.text, question.passage_text)
-            if self.language == "auto"
-            else self.language
-        )
+        if self.language != "auto":
+            return self.language
+        return question_language(question.text, question.passage_text)
 
     def language_of(self, question: Question) -> str:
         """The language in which a question is answered: its own if it is Korean, glossed, or read by a multilingual
@@ -276,11 +274,9 @@ class Answerer:
         """The question as the reader sees it: its gloss (word-by-word English translation) if the reader needs one,
         else unchanged."""
         own = self.of(question)
-        return (
-            question_in_english(question, own.linker, self._language(question))
-            if own._glosses(question)
-            else question
-        )
+        if not own._glosses(question):
+            return question
+        return question_in_english(question, own.linker, self._language(question))
 
     def _parted(self, question: Question) -> Question:
         """The question with the sentences before it as its passage. It is asked as it is over a closed-world graph, and

@@ -287,12 +287,9 @@ def disregard(states: QAStates, alone: Callable[[QAStates], QAStates], share: fl
     again = alone(tuple(QAState(replace(states[n].question, passage=None)) for n in doubted))
     found = list(states)
     for n, no_passage in zip(doubted, again, strict=True):
-        with_passage, without = (
-            states[n].scores.answer_type.log_softmax(-1),
-            no_passage.scores.answer_type.log_softmax(-1),
-        )
+        first, second = (d.scores.answer_type.log_softmax(-1) for d in (states[n], no_passage))
         # a geometric mean of the two distributions: one confident pass cannot be outvoted by a flat one
-        weights = ((1 - share) * with_passage + share * without).softmax(-1).tolist()
+        weights = ((1 - share) * first + share * second).softmax(-1).tolist()
         if says_yes_or_no(weights[:FIRST_YES_NO_CLASS], weights[FIRST_YES_NO_CLASS:]):
             found[n] = replace(states[n], scores=no_passage.scores, subgraphs=no_passage.subgraphs)
     return tuple(found)
@@ -331,11 +328,7 @@ def _joined(state: QAState) -> tuple[Item, ...]:
     """The items listed by the best span. "A and B" may be one name, so two items are split only if one of
     them alone is a candidate too."""
     span, passage = state.best.span, state.question.passage_text
-    if (
-        state.source is not Source.PASSAGE
-        or span is None
-        or state.best.text != passage[span.start : span.end]
-    ):
+    if state.source is not Source.PASSAGE or span is None or state.best.text != passage[slice(*span)]:
         return ()
     found = [Span(span.start + start, span.start + end) for start, end in parts(state.best.text)]
     # "salt and pepper", "Smith and Sons": if a part were an answer, it would be a candidate too

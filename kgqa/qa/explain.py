@@ -14,14 +14,7 @@ from kgqa.graph.linking.normalize import STOP_WORDS, is_korean, people, words
 from kgqa.graph.retrieval.ablation import without_edges
 from kgqa.models.collation.rows import CandidateRow
 from kgqa.models.load import concept_log_odds
-from kgqa.qa.evidence import (
-    MIN_ATTRIBUTION,
-    answer_paths,
-    is_shared,
-    path_nodes,
-    targets,
-    touches_answer,
-)
+from kgqa.qa.evidence import MIN_ATTRIBUTION, answer_paths, is_shared, path_nodes, targets, touches_answer
 from kgqa.qa.reasons import reasons, worth
 from kgqa.qa.render import edited_facts, remove
 from kgqa.qa.retrieve import Retriever
@@ -135,10 +128,7 @@ _DEFINITE = re.compile(
     r"\b(?:the|this|that|these|those|my|our|your|his|her|its|their|he|she|it|they|we|you|I|there)\b",
     re.IGNORECASE,
 )
-_PAST = re.compile(
-    rf"(?:^|[,.;:!?]\s+)(?:did|was|were|had)\s+({_DEFINITE.pattern})?",
-    re.IGNORECASE,
-)
+_PAST = re.compile(rf"(?:^|[,.;:!?]\s+)(?:did|was|were|had)\s+({_DEFINITE.pattern})?", re.IGNORECASE)
 
 
 def _is_about(question: Question) -> bool:
@@ -284,11 +274,7 @@ def log_odds_drops(
 
 
 def _drops(
-    state: QAState,
-    removed: Sequence[Sequence[int]],
-    retriever: Retriever,
-    score: Score,
-    before: float | None,
+    state: QAState, removed: Sequence[Sequence[int]], retriever: Retriever, score: Score, before: float | None
 ) -> tuple[list[float], float]:
     """The drops, and the log-odds with all facts, which are computed unless given as `before`."""
     best, question, shown = state.candidates[0], state.question, state.evidence.subgraph

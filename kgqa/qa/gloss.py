@@ -31,17 +31,7 @@ from kgqa.language.head_final import Mentioned, Word, romanise
 from kgqa.language.wording import dated, english_words, everyday_vocabulary, is_open_question
 from kgqa.models.heads import FIRST_YES_NO_CLASS
 from kgqa.qa.state import HeadScores, QAState, QAStates
-from kgqa.types import (
-    Answer,
-    InputError,
-    KnowledgeGraph,
-    Link,
-    NodeRole,
-    Passage,
-    Question,
-    Source,
-    Subgraph,
-)
+from kgqa.types import Answer, InputError, KnowledgeGraph, Link, NodeRole, Passage, Question, Source, Subgraph
 
 LONGEST = 300
 """Maximum length of a glossed question or passage, in characters: on longer ones (KorQuAD) a gloss does

@@ -479,4 +479,4 @@ def shown_edges(answer: Answer, limit: int = MAX_NODES) -> list[int]:
 
 def interpretation_json(reading: Interpretation | None) -> dict[str, Any] | None:
     """An interpretation of the question as JSON."""
-    return reading and asdict(reading) | {"probability": round(reading.probability, 4)}
+    return asdict(reading) | {"probability": round(reading.probability, 4)} if reading else None

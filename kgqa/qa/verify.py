@@ -57,10 +57,9 @@ def _verified(state: QAState, graph: KnowledgeGraph) -> QAState:
     question = state.question
     if state.computed is not None or not state.is_open:
         return state
-    is_related = bool(content(question.text) & content(question.passage_text))
-    if question.passage_text and (
-        state.source is Source.PASSAGE or state.source is Source.NONE and is_related
-    ):
+    is_related = content(question.text) & content(question.passage_text)
+    is_answered = state.source is Source.PASSAGE or (state.source is Source.NONE and is_related)
+    if question.passage_text and is_answered:
         return state
     found = dict(stating(question.text, state.subgraph)) if asks_truth(question.text) else {}
     if len(set(found.values())) == 1:

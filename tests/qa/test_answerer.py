@@ -27,17 +27,7 @@ from kgqa.qa.read import read
 from kgqa.qa.render import answer_json, sentence
 from kgqa.qa.state import HeadScores, QAState, QAStates
 from kgqa.serving.remote import answer_of
-from kgqa.types import (
-    Answer,
-    Candidate,
-    Evidence,
-    InputError,
-    Passage,
-    Question,
-    Relation,
-    Source,
-    Subgraph,
-)
+from kgqa.types import Answer, Candidate, Evidence, InputError, Passage, Question, Relation, Source, Subgraph
 
 PASSAGE = Passage("I want to plant flowers so I dug the ground.")
 

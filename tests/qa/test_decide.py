@@ -174,8 +174,7 @@ def test_confidence_is_as_the_card_says() -> None:
 
 
 @pytest.mark.parametrize(
-    "table",
-    [{"calibration": ["knowledge"]}, {"followed": {"shared": 1.0}}, {"no_answer_threshold": "much"}],
+    "table", [{"calibration": ["knowledge"]}, {"followed": {"shared": 1.0}}, {"no_answer_threshold": "much"}]
 )
 def test_another_form_is_refused_in_one_line(table: dict[str, object]) -> None:
     with pytest.raises(

@@ -249,11 +249,7 @@ def scores_of(head: ArithmeticHead, pairs: Tensor, options: Options) -> Tensor:
 
 
 def expressions(
-    head: ArithmeticHead,
-    quantities: tuple[Quantity, ...],
-    states: Tensor,
-    text: Tensor,
-    question: str,
+    head: ArithmeticHead, quantities: tuple[Quantity, ...], states: Tensor, text: Tensor, question: str
 ) -> list[Expression]:
     """The most probable expressions by beam search, best first, whose results are of the kind that the question asks
     for; `states` (n, size) are those of the quantities, `text` (size,) that of question and passage."""

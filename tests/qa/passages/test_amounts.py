@@ -10,16 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from kgqa.language.quantities import (
-    CLOCK,
-    MONEY,
-    NUMBER,
-    OPERATORS,
-    TIME,
-    YES_NO,
-    Quantity,
-    find_quantities,
-)
+from kgqa.language.quantities import CLOCK, MONEY, NUMBER, OPERATORS, TIME, YES_NO, Quantity, find_quantities
 from kgqa.models.arithmetic_head import FILE, ArithmeticHead, load_arithmetic_head, save_arithmetic_head
 from kgqa.models.load import open_reader
 from kgqa.models.pretrained import CARD, write_card
@@ -256,9 +247,7 @@ def test_a_reader_that_repeats_a_quantity_is_doubted(computing: Answerer) -> Non
     assert least == (0.6, 0.3, 0.5)
 
 
-def test_a_result_of_less_probability_counts_where_the_reader_has_no_answer(
-    computing: Answerer,
-) -> None:
+def test_a_result_of_less_probability_counts_where_the_reader_has_no_answer(computing: Answerer) -> None:
     state = read_as(QUESTION, PASSAGE, "Tom")
     none = replace(state, scores=HeadScores(torch.tensor([0.0, 0.0, 5.0])))
     reader = computing.reader
