@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -55,21 +55,19 @@ from kgqa.validation import (
 PipelineFactory = Callable[[Retriever, LoadedReader, DecisionConfig], Sequence[Step]]
 
 
+@dataclass(eq=False)
 class MultilingualReader:
     """The reader for languages other than English, loaded for the first such question."""
 
-    def __init__(self, model: str, device: str, no_answer_threshold: float | None = None) -> None:
-        self.model, self.device, self.no_answer_threshold = model, device, no_answer_threshold
+    model: str
+    device: str
+    no_answer_threshold: float | None = None
 
     @cached_property
-    def reader(self) -> LoadedReader:
-        """The reader itself. Raises InputError if it is damaged."""
-        return open_reader(self.model, self.device)
-
-    @property
-    def decision(self) -> DecisionConfig:
-        """Its decision settings. Raises InputError if the reader is damaged."""
-        return _decision(self.reader, self.no_answer_threshold)
+    def loaded(self) -> tuple[LoadedReader, DecisionConfig]:
+        """The reader and its decision settings. Raises InputError if it is damaged."""
+        reader = open_reader(self.model, self.device)
+        return reader, _decision(reader, self.no_answer_threshold)
 
 
 def _decision(reader: LoadedReader, no_answer_threshold: float | None) -> DecisionConfig:
@@ -220,10 +218,8 @@ class Answerer:
                 )
             return self
         if self._beside is None:
-            reader = self.multilingual_reader.reader
-            retriever = self.retriever.for_reader(reader, self.language)
-            decision = self.multilingual_reader.decision
-            pipeline = self.pipeline
+            reader, decision = self.multilingual_reader.loaded
+            retriever, pipeline = self.retriever.for_reader(reader, self.language), self.pipeline
             if pipeline is default_pipeline:
                 pipeline = partial(default_pipeline, english=self.reader)
             self._beside = Answerer(reader, retriever, decision, self.language, pipeline)
