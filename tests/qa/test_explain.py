@@ -66,7 +66,7 @@ def test_a_reasoners_own_path_comes_first(digging) -> None:
     paths[5] = torch.tensor([5, 6])  # node 4 of a row that begins at node 0 and fact 1 of 4
     fused = replace(FUSED, attention=torch.ones(4), paths=paths, path_weight=torch.full((7,), 0.25))
     best = Candidate("dig foundation", Source.KNOWLEDGE, 0.5, concept="ev:foundation")
-    read = ScoredRow(BatchRow(0, -1, (), digging, 0, 1), 0.0, NOTHING, fused)
+    read = ScoredRow(BatchRow(0, -1, (), digging, 0, 1), 0.0, torch.zeros(5), fused)
     asked = QAState(Question("what"), scores=HeadScores(rows=(read,)), best=best)
     first = evidence_of(asked).paths[0]
     assert first.steps == (0, 1) and first.forward == (False, False) and first.score == 0.25
