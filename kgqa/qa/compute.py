@@ -252,15 +252,16 @@ def _answer_text(facts: GraphFacts, candidate: RankedForm) -> str:
 
 def _texts(facts: GraphFacts, candidate: RankedForm) -> list[str]:
     """The denotation of a form as texts: the labels of an entity set, each once, or the text of a value."""
-    result = candidate.result
-    if not result.is_set:
-        return [result.text]
-    said = Verbalizer(facts)
-    labels = facts.described(result.members)
-    texts = (
-        said.with_unit(e, label, candidate.form, result.members[e]) for e, label in labels.items() if label
-    )
-    return list(dict.fromkeys(texts))
+    if not candidate.result.is_set:
+        return [candidate.result.text]
+    return list(dict.fromkeys(_labelled(facts, candidate).values()))
+
+
+def _labelled(facts: GraphFacts, candidate: RankedForm) -> dict[int, str]:
+    """The label of each entity that a form denotes, with its unit; unlabelled ones are left out."""
+    said, members = Verbalizer(facts), candidate.result.members
+    labels = facts.described(members)
+    return {e: said.with_unit(e, text, candidate.form, members[e]) for e, text in labels.items() if text}
 
 
 def _answer(
@@ -270,9 +271,8 @@ def _answer(
     graph, result = facts.graph, executed(facts, candidate.form, candidate.result)
     assert result is not None
     candidate = candidate._replace(result=result)
-    texts = _texts(facts, candidate)
-    described = facts.described(result.members)
-    ends = [e for e, text in described.items() if text]
+    texts, labelled = _texts(facts, candidate), _labelled(facts, candidate)
+    ends = list(labelled)
     paths = [result.members[e] for e in ends] if result.is_set else list(result.facts)
     shown = paths[:MAX_SHOWN]
     subgraph = with_facts(
@@ -301,14 +301,8 @@ def _answer(
     items: tuple[Item, ...] = ()
     if len(texts) > 1:
         own = [*found, *(None for _ in ends[len(found) :])]
-        items = tuple(
-            Item(
-                Verbalizer(facts).with_unit(e, described[e], candidate.form, result.members[e]),
-                name,
-                path=path,
-            )
-            for e, name, path in zip(ends, names, own, strict=False)
-        )
+        named = zip(labelled.values(), names, own, strict=False)
+        items = tuple(Item(text, name, path=path) for text, name, path in named)
     return ComputedAnswer(best, evidence, items)
 
 
