@@ -20,7 +20,7 @@ from kgqa.qa.logical_forms.verbalize import Verbalizer
 
 MAX_LACKING = 6
 """Maximum number of phrases."""
-NAMED = 1.5
+NAMED = 2.0
 """Added to the reader's score of a relation if the question names it and says nothing else: forms with such a relation
 are preferred, too."""
 
