@@ -278,6 +278,7 @@ def _answer(
     subgraph = with_facts(
         state.subgraphs[0] if state.subgraphs else Subgraph(), graph, [row for path in shown for row in path]
     )
+    subgraph = replace(subgraph, labels=_shown_labels(subgraph, facts))
     edges = [tuple(edge_of(subgraph, graph, row) for row in path) for path in shown]
     # a value, such as a count, has no end node to orient the path by
     ahead = (
@@ -304,6 +305,16 @@ def _answer(
         named = zip(labelled.values(), names, own, strict=False)
         items = tuple(Item(text, name, path=path) for text, name, path in named)
     return ComputedAnswer(best, evidence, items)
+
+
+def _shown_labels(subgraph: Subgraph, facts: GraphFacts) -> tuple[str, ...]:
+    """The labels of a subgraph; a node without one is called by its class: "the loan"."""
+    labels = list(subgraph.labels)
+    blank = [n for n, label in enumerate(labels) if not label]
+    for n, entity in zip(blank, facts.graph.ids([subgraph.nodes[n] for n in blank]).tolist(), strict=True):
+        kinds = facts.classes(entity)
+        labels[n] = f"the {facts.label(kinds[0])}" if kinds else "something"
+    return tuple(labels)
 
 
 def _directions(path: Sequence[FactRow], end: int) -> tuple[bool, ...]:

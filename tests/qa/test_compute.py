@@ -6,6 +6,7 @@ import torch
 from support.sparql_server import serve as served
 
 from kgqa.graph.linking.linker import Linker
+from kgqa.graph.load import open_graph
 from kgqa.graph.overlay import LabelledFact, OverlayGraph
 from kgqa.graph.retrieval.ablation import ABLATIONS
 from kgqa.graph.sparql import SparqlGraph
@@ -144,6 +145,19 @@ def test_a_passage_that_hardly_answers_gives_way_to_what_is_computed(fleet) -> N
     for asked, expected in ((state, "it"), (weak, "Ada Berg")):
         states = compute((asked,), Retriever(fleet.graph, linker=fleet.linker), Reads("the captain of Gull"))
         assert decide(states, DecisionConfig())[0].best.text == expected
+
+
+def test_a_node_without_a_label_is_called_by_its_class(tmp_path: Path) -> None:
+    (tmp_path / "g.ttl").write_text(
+        "@prefix : <http://x.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+        ':Loan rdfs:label "loan" . :vase rdfs:label "Vase" . :ann rdfs:label "Ann" .\n'
+        ':lender rdfs:label "lender" . :lent rdfs:label "lent object" .\n[] a :Loan ; :lender :ann ; :lent :vase .'
+    )
+    graph = open_graph(tmp_path / "g.ttl")
+    states = (QAState(Question("Who was the lender of the Vase?"), subgraphs=(Subgraph(),)),)
+    (state,) = compute(states, Retriever(graph, linker=Linker(graph)), Reads("lender"))
+    labels = state.computed.evidence.subgraph.labels
+    assert "the loan" in labels and "" not in labels
 
 
 def test_phrases_are_read_until_one_is_sure() -> None:
