@@ -69,6 +69,8 @@ _TIME = re.compile(
 _PLACE = re.compile(r"(.+ place|happened|occurred) (?:at|in)", re.IGNORECASE)
 """Verbs of events that are followed by a place."""
 _AT = re.compile(r" (?:at|in|on)$", re.IGNORECASE)
+_LIMIT = re.compile(r"(?:(?:date|valid) )?(from|since|to|until|till)", re.IGNORECASE)
+"""Labels of relations to the day on which something begins or ends."""
 _KIND = re.compile(r"\b(?:kind|type|sort|species|category|class)(?: of \w+)?$", re.IGNORECASE)
 """Labels of relations whose values are nouns for what has them."""
 _SIGNS = {">": "more than", "<": "less than", "=": "the same as"}
@@ -335,9 +337,10 @@ class Verbalizer:
                 continue
             if not word.noun and self.is_date(path[: n + 1], source):
                 whose = f"the {word.subject} of {noun_phrase}" if word.subject else noun_phrase
-                noun_phrase = (
-                    f"when {whose} {f'was {word.undated}' if word.state else _AT.sub('', word.verb)}"
-                )
+                limit = _LIMIT.fullmatch(word.state)
+                did = ("began" if limit[1] in ("from", "since") else "ended") if limit else ""
+                did = did or (f"was {word.undated}" if word.state else _AT.sub("", word.verb))
+                noun_phrase = f"when {whose} {did}"
                 continue
             named = (
                 f"the {word.noun} of {noun_phrase}"

@@ -171,6 +171,7 @@ Tern|http://www.w3.org/1999/02/22-rdf-syntax-ns#type|Map\nGull|withdrawn in|"173
 Gull|year of survey|"1731"
 Tern|year of survey|"1802"
 Gull|roof renewed in|"1731"\nGull|employed since|"2017-11-20"\nTern|sheets|"1802"\nGull|sheets|"3"
+Gull|date from|"1731-02-03"\nGull|to|"1733-10-01"
 """
     graph = GraphStore.from_triples(
         [Triple(*line.split("|")) for line in facts.strip().splitlines()], name="maps"
@@ -184,6 +185,8 @@ Gull|roof renewed in|"1731"\nGull|employed since|"2017-11-20"\nTern|sheets|"1802
         '(JOIN (R "withdrawn in") "Gull")': "when Gull was withdrawn",
         '(JOIN (R "roof renewed in") "Gull")': "when the roof of Gull was renewed",
         '(JOIN (R "employed since") "Gull")': "when Gull was employed",
+        '(JOIN (R "date from") "Gull")': "when Gull began",
+        '(JOIN (R to) "Gull")': "when Gull ended",
         "(ARGMAX sheets (CLASS Map))": "maps with the largest number of sheets",
     }
     assert {form: Verbalizer(names.facts).phrase(names.parse(form)) for form in phrases} == phrases
