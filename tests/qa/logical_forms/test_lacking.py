@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from support.forms import TYPE, mentions_of, names_of
 
-from kgqa.graph.linking.fuzzy import fuzzy_linker
 from kgqa.graph.linking.label_keys import XSD
-from kgqa.graph.storage.store import GraphStore
-from kgqa.qa.logical_forms.graph_facts import GraphFacts
-from kgqa.qa.logical_forms.graph_index import GraphIndex
 from kgqa.qa.logical_forms.lacking import lacking
-from kgqa.qa.logical_forms.mentions import question_mentions
-from kgqa.types import Question, Triple
-
-TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+from kgqa.types import Triple
 
 
 @pytest.mark.parametrize(
@@ -32,9 +26,8 @@ def test_what_others_have_and_a_thing_lacks(question: str, phrases: list[str]) -
         Triple("Fault 1", "repaired", f'"2024-02-01"^^<{XSD}date>'),
         Triple("Fault 1", "cause", "rust"),
     ]
-    graph = GraphStore.from_triples(triples)
-    facts = GraphFacts(graph)
-    asked = question_mentions(facts, fuzzy_linker(graph), GraphIndex(graph), Question(question))
+    facts = names_of(triples).facts
+    asked = mentions_of(facts, question)
     assert sorted(lacking(facts, asked)) == sorted(phrases)
     assert (
         lacking(facts, asked, lambda _, texts: [float("repair" in text) for text in texts]) == phrases
@@ -52,7 +45,6 @@ def test_what_others_have_and_a_thing_lacks(question: str, phrases: list[str]) -
 )
 def test_the_opposite_of_what_a_thing_has_is_lacking(question: str, phrases: list[str]) -> None:
     triples = [Triple("Fair", "starts at", f'"18:00:00"^^<{XSD}time>'), Triple("Fair", "place", "Ulm")]
-    graph = GraphStore.from_triples(triples)
-    facts = GraphFacts(graph)
-    asked = question_mentions(facts, fuzzy_linker(graph), GraphIndex(graph), Question(question))
+    facts = names_of(triples).facts
+    asked = mentions_of(facts, question)
     assert lacking(facts, asked) == phrases
