@@ -101,16 +101,8 @@ def test_soft_targets_flatten_with_temperature(encoder_folder: Path) -> None:
     assert lens.softened("i dug", (1.0,)) == []
 
 
-def test_a_storyteller_sees_only_what_stands_before(
-    tokenizer_folder: Path, tokenizer, tmp_path: Path
-) -> None:
-    from kgqa.models.encoders.variants import EncoderSettings, build_language_model, save_model
-
-    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 16}
-    settings = EncoderSettings(variant="gpt2", max_position_embeddings=64, **sizes)
-    save_model(build_language_model(settings, tokenizer.get_vocab_size()), tmp_path / "gpt")
-    (tmp_path / "gpt" / "tokenizer.json").write_bytes((tokenizer_folder / "tokenizer.json").read_bytes())
-    reported = TextGenerator(tmp_path / "gpt")
+def test_a_storyteller_sees_only_what_stands_before(causal_folder: Path, tmp_path: Path) -> None:
+    reported = TextGenerator(causal_folder)
     words, rows = reported.attention("i dug the hole", 1)
     assert words == ["i", "dug", "the", "hole"] and reported.num_heads == 2
     assert all(rows[a][b] == 0 for a in range(4) for b in range(a + 1, 4))

@@ -19,7 +19,8 @@ TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 
 def triples_of(facts: str) -> list[Triple]:
     """A fact a line: head, relation and tail between bars."""
-    return [Triple(*line.split("|")) for line in facts.strip().splitlines()]
+    rows = (line.split("|") for line in facts.strip().splitlines())
+    return [Triple(head, relation, tail) for head, relation, tail in rows]
 
 
 def names_of(facts: str | Iterable[Triple], labels: Iterable[Label] = ()) -> NameLookup:
