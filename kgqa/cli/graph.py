@@ -298,7 +298,8 @@ def import_sources(
 
     In a CSV file or sheet, each row is an entity: the first column (or --id) is
     its name, the other headers are relations, and the file name is its class. `;`
-    separates several values; a cell with another row's name links to that entity.
+    separates several values, as do commas between names of rows; a cell with
+    another row's name links to that entity.
 
     Labels are rdfs:label, skos:prefLabel, skos:altLabel and schema:name, or else
     derived from the IRI. Literals (numbers, dates, short texts) become concepts.

@@ -5,11 +5,14 @@ from __future__ import annotations
 import io
 import json
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
 from kgqa.types import InputError
+
+_FED = 1 << 12
+"""Number of bytes of a zstd file that are decompressed at a time: four bytes may expand to 128 KB."""
 
 
 def read_text(path: Path) -> str:
@@ -19,17 +22,14 @@ def read_text(path: Path) -> str:
 
 def read_lines(path: Path) -> Iterator[str]:
     """The lines of a UTF-8 file with their line ends; a file whose name ends in .zst is decompressed as it is read."""
-    import zstandard
-
     number = 0
     try:
         if not path.exists():
             raise InputError(f"{path}: no such text file; give one, plain or compressed (.zst)")
-        with path.open("rb") as raw:
-            stream: Any = raw
-            if path.suffix == ".zst":
-                stream = zstandard.ZstdDecompressor(max_window_size=1 << 31).stream_reader(raw)
-            for number, line in enumerate(io.TextIOWrapper(stream, encoding="utf-8-sig"), 1):  # noqa: B007
+        is_packed = path.suffix == ".zst"
+        stream = io.BufferedReader(ZstdFile(path, 1 << 31)) if is_packed else path.open("rb")
+        with io.TextIOWrapper(stream, encoding="utf-8-sig") as lines:
+            for number, line in enumerate(lines, 1):  # noqa: B007
                 yield line
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}; give a file that can be read") from error
@@ -37,8 +37,53 @@ def read_lines(path: Path) -> Iterator[str]:
         raise InputError(
             f"{path}: not UTF-8 text at or after line {number + 1} ({error.reason}); save it as UTF-8"
         ) from error
-    except zstandard.ZstdError as error:
+    except EOFError as error:
         raise InputError(f"{path}: damaged zstd file ({error}); fetch or compress it again") from error
+
+
+class ZstdFile(io.RawIOBase):
+    """A zstd file opened for reading. Raises EOFError if it is damaged, or truncated (which the library's own reader
+    does not detect), or needs more memory than `window` bytes."""
+
+    def __init__(self, path: Path, window: int = 1 << 27) -> None:
+        self._parts = _frames(path, window)
+        self._left = memoryview(b"")
+        path.open("rb").close()  # raise now if the file cannot be read
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer with the next decompressed bytes."""
+        while not self._left and (part := next(self._parts, None)) is not None:
+            self._left = memoryview(part)
+        count = min(len(buffer), len(self._left))
+        buffer[:count], self._left = self._left[:count], self._left[count:]
+        return count
+
+    def close(self) -> None:
+        self._parts.close()
+        super().close()
+
+
+def _frames(path: Path, window: int) -> Generator[bytes, None, None]:
+    """The content of a zstd file, part by part."""
+    import zstandard
+
+    frame: Any = None
+    rest = b""
+    with path.open("rb") as file:
+        while data := rest or file.read(_FED):
+            frame = frame or zstandard.ZstdDecompressor(max_window_size=window).decompressobj()
+            try:
+                yield frame.decompress(data)
+            except zstandard.ZstdError as error:
+                raise EOFError(str(error)) from None
+            rest = b""
+            if frame.eof:
+                frame, rest = None, frame.unused_data
+    if frame is not None:
+        raise EOFError("zstd frame ends early")
 
 
 def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -170,7 +170,7 @@ def _compiled(path: Path, language: str) -> GraphStore:
 def _stored(folder: Path) -> GraphStore | None:
     """The store in `folder`; None if there is none, or a damaged one."""
     try:
-        return GraphStore.open(folder, remedy=_REMEDY.format(folder)) if is_store(folder) else None
+        return GraphStore.open(folder, remedy=_REMEDY.format(folder))
     except InputError:
         return None
 

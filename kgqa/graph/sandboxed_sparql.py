@@ -62,11 +62,6 @@ class SparqlSandboxes:
         finally:
             self._running.release()
 
-    def close(self) -> None:
-        """Stop all subprocesses."""
-        while self._boxes:
-            self._boxes.popitem()[1].close()
-
 
 class SparqlSandbox:
     """Queries one graph; its subprocess starts with the first query, and again after a query that crashed it."""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from kgqa.graph.linking.label_keys import DATES, is_value, split_literal
+from kgqa.graph.linking.label_keys import DATES, NUMBERS, is_value, split_literal
 from kgqa.graph.linking.normalize import people
 from kgqa.graph.relation_types import is_subclass_relation, is_type_relation, is_vague
 from kgqa.graph.storage.store import GraphStore
 from kgqa.types import Ints, KnowledgeGraph
 from kgqa.verbalize.questions import QuestionWording, relation_question
 
-_NUMBERS = frozenset({"integer", "int", "long", "decimal", "double", "float", "nonNegativeInteger"})
 _LOOKED_AT = 200
 _LONGEST = 40
 
@@ -77,10 +76,10 @@ def suggested_questions(
             relation, ids = graph.relations[row], np.array(found, dtype=np.int32)
             about, answer = graph.labels(ids)
             name = graph.names(ids)[1]
-            if is_boolean(name):  # its label may be a verb, an adjective or a noun
+            if _datatype(name) == "boolean":  # its label may be a verb, an adjective or a noun
                 used.remove(row)
                 continue
-            if wording is None and is_number(name):
+            if wording is None and _datatype(name) in NUMBERS:
                 asked_so = relation_question(relation, about, number=True)
             else:
                 asked_so = (wording or relation_question)(
@@ -95,17 +94,12 @@ def suggested_questions(
 
 def is_date_literal(name: str) -> bool:
     """Whether a name is a literal for a day, month or year."""
-    return is_value(name) and split_literal(name)[2].rpartition("#")[2] in DATES
+    return _datatype(name) in DATES
 
 
-def is_number(name: str) -> bool:
-    """Whether a name is a number literal."""
-    return is_value(name) and split_literal(name)[2].rpartition("#")[2] in _NUMBERS
-
-
-def is_boolean(name: str) -> bool:
-    """Whether a name is a Boolean literal."""
-    return is_value(name) and split_literal(name)[2].endswith("#boolean")
+def _datatype(name: str) -> str:
+    """Local name of a literal's datatype; "" for any other name."""
+    return split_literal(name)[2].rpartition("#")[2] if is_value(name) else ""
 
 
 def _asked_about(graph: GraphStore, relation: int, asked: set[int]) -> tuple[int, ...]:

@@ -59,17 +59,8 @@ _PIECE = re.compile(r"[A-Za-z]+")
 _NTHS = {"third": 3, "quarter": 4, "fifth": 5, "tenth": 10}
 _FRACTIONS = {"half": 2, "halves": 2, **_NTHS, **{f"{name}s": size for name, size in _NTHS.items()}}
 _SETS = {"dozen": 12, "couple": 2, "pair": 2, "score": 20}
-_ALONE = {
-    "dozen": 12,
-    "twice": 2,
-    "double": 2,
-    "doubled": 2,
-    "thrice": 3,
-    "triple": 3,
-    "tripled": 3,
-    "both": 2,
-    "halved": 0.5,
-}
+_ALONE = {"halved": 0.5, "dozen": 12, **dict.fromkeys(("twice", "double", "doubled", "both"), 2)}
+_ALONE |= dict.fromkeys(("thrice", "triple", "tripled"), 3)
 _MULTIPLIERS = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
 _CURRENCY = {"€": "euro", "$": "$", "£": "£", "¥": "yen"}
 _MARKS = {unit: mark for mark, unit in _CURRENCY.items() if unit == mark}
@@ -326,10 +317,8 @@ def _rate_after(text: str, at: int) -> tuple[int, tuple[str, Fraction] | None]:
 def _unit_after(text: str, at: int) -> tuple[int, str, str, Fraction]:
     """End, kind, name and factor of the unit after a number; end 0 if there is none."""
     match = re.compile(r"[\s-]*(%|€|°[CF]\b|per cent\b|km/h|[A-Za-z]+\b)").match(text, at)
-    if match is None:
-        return 0, NUMBER, "", Fraction(1)
-    found = _unit_of(match[1])
-    return (0, NUMBER, "", Fraction(1)) if found is None else (match.end(), *found)
+    found = _unit_of(match[1]) if match else None
+    return (match.end(), *found) if match and found else (0, NUMBER, "", Fraction(1))
 
 
 def _unit_of(word: str) -> tuple[str, str, Fraction] | None:

@@ -32,11 +32,12 @@ _UNIT: dict[str, tuple[str, float]] = {
     for line in _UNITS.strip().splitlines()
     for name, _, factor in (entry.partition("=") for entry in line.split()[1:])
 }
-_MORE_UNITS = """
+_WITHOUT_FACTOR = """
 eur euro usd dollar gbp pound chf krw won krone kroner krona kronor nok sek dkk franc yen rupee peso zloty pln czk
 percent % year month mile mi mph km/h feet foot ft inche yard knot kn acre ounce hectare ha oz lb watt kw mw kwh
 volt hertz hz khz mhz bar hpa °c °f rpm m² m³
 """
+_MORE_UNITS = frozenset(_WITHOUT_FACTOR.split())
 _KINDS = frozenset(kind for kind, _ in _UNIT.values())
 SCALES = {
     "k": 1e3, "grand": 1e3, "hundred": 100.0, "dozen": 12.0, "thousand": 1e3, "million": 1e6, "billion": 1e9
@@ -94,13 +95,9 @@ def value_of(name: str) -> Value | None:
         return Value(amount if minutes is None else minutes, "time of day")
     if seconds(text, datatype) is not None:
         return Value(amount, "time")
-    found = _AFTER.match(text)
-    before = _BEFORE.match(text)
-    unit = found[1].strip() if found else ""
-    if not unit and before:
-        unit = before[1]
-    if not unit and datatype and not datatype.startswith(XSD):
-        unit = kind
+    after, before = _AFTER.match(text), _BEFORE.match(text)
+    own = "" if datatype.startswith(XSD) else kind
+    unit = (after[1].strip() if after else "") or (before[1] if before else "") or own
     unit = unit.strip(" .")
     scale, _, scaled = unit.partition(" ")
     if scale.lower() in SCALES and (scaled or len(scale) > 1):
@@ -181,16 +178,14 @@ def unit_of(word: str) -> tuple[str, str, Fraction] | None:
     if name in _UNIT:
         kind, factor = _UNIT[name]
         return kind, name, Fraction(str(factor))
-    return (same_unit(name), name, Fraction(1)) if name in _MORE_UNITS.split() else None
+    return (same_unit(name), name, Fraction(1)) if name in _MORE_UNITS else None
 
 
 def is_unit(word: str) -> bool:
     """Whether a word is a unit of measure or money."""
     word = word.strip(".")
     single = word.lower().removesuffix("s")
-    return bool(word) and (
-        word in _UNIT or word.lower() in _UNIT or single in _UNIT or single in _MORE_UNITS.split()
-    )
+    return not _UNIT.keys().isdisjoint((word, word.lower(), single)) or single in _MORE_UNITS
 
 
 def is_date(name: str, value: Value) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -23,7 +23,7 @@ from kgqa.models.language_model import open_relevance
 from kgqa.models.load import LoadedReader, open_reader
 from kgqa.qa.alternatives import alternatives
 from kgqa.qa.decide import DecisionConfig
-from kgqa.qa.explain import Scoring, log_odds, log_odds_drops, near_edges, probability
+from kgqa.qa.explain import log_odds, log_odds_drops, near_edges, probability
 from kgqa.qa.gloss import answered_in, is_glossed, labels_in, question_in_english
 from kgqa.qa.pipeline import default_pipeline
 from kgqa.qa.render import Edit, FactAttribution, edited_facts, remove, sentence
@@ -55,21 +55,19 @@ from kgqa.validation import (
 PipelineFactory = Callable[[Retriever, LoadedReader, DecisionConfig], Sequence[Step]]
 
 
+@dataclass(eq=False)
 class MultilingualReader:
     """The reader for languages other than English, loaded for the first such question."""
 
-    def __init__(self, model: str, device: str, no_answer_threshold: float | None = None) -> None:
-        self.model, self.device, self.no_answer_threshold = model, device, no_answer_threshold
+    model: str
+    device: str
+    no_answer_threshold: float | None = None
 
     @cached_property
-    def reader(self) -> LoadedReader:
-        """The reader itself. Raises InputError if it is damaged."""
-        return open_reader(self.model, self.device)
-
-    @property
-    def decision(self) -> DecisionConfig:
-        """Its decision settings. Raises InputError if the reader is damaged."""
-        return _decision(self.reader, self.no_answer_threshold)
+    def loaded(self) -> tuple[LoadedReader, DecisionConfig]:
+        """The reader and its decision settings. Raises InputError if it is damaged."""
+        reader = open_reader(self.model, self.device)
+        return reader, _decision(reader, self.no_answer_threshold)
 
 
 def _decision(reader: LoadedReader, no_answer_threshold: float | None) -> DecisionConfig:
@@ -220,21 +218,17 @@ class Answerer:
                 )
             return self
         if self._beside is None:
-            reader = self.multilingual_reader.reader
-            retriever = self.retriever.for_reader(reader, self.language)
-            decision = self.multilingual_reader.decision
-            pipeline = self.pipeline
+            reader, decision = self.multilingual_reader.loaded
+            retriever, pipeline = self.retriever.for_reader(reader, self.language), self.pipeline
             if pipeline is default_pipeline:
                 pipeline = partial(default_pipeline, english=self.reader)
             self._beside = Answerer(reader, retriever, decision, self.language, pipeline)
         return self._beside
 
     def _language(self, question: Question) -> str:
-        return (
-            question_language(question.text, question.passage_text)
-            if self.language == "auto"
-            else self.language
-        )
+        if self.language != "auto":
+            return self.language
+        return question_language(question.text, question.passage_text)
 
     def language_of(self, question: Question) -> str:
         """The language in which a question is answered: its own if it is Korean, glossed, or read by a multilingual
@@ -266,10 +260,6 @@ class Answerer:
             answer, evidence=replace(answer.evidence, subgraph=replace(graph, relations=relations))
         )
 
-    def is_korean(self, question: Question) -> bool:
-        """Whether a question is treated as Korean."""
-        return self._language(question) == KOREAN
-
     def _glosses(self, question: Question) -> bool:
         """Whether a question in another language is translated word by word into English for the reader."""
         language = self._language(question)
@@ -280,11 +270,9 @@ class Answerer:
         """The question as the reader sees it: its gloss (word-by-word English translation) if the reader needs one,
         else unchanged."""
         own = self.of(question)
-        return (
-            question_in_english(question, own.linker, self._language(question))
-            if own._glosses(question)
-            else question
-        )
+        if not own._glosses(question):
+            return question
+        return question_in_english(question, own.linker, self._language(question))
 
     def _parted(self, question: Question) -> Question:
         """The question with the sentences before it as its passage. It is asked as it is over a closed-world graph, and
@@ -414,8 +402,7 @@ class Answerer:
             InputError: a remote graph does not respond.
         """
         own = self.of(answer.question)
-        scoring = Scoring(own.retriever, own.reader.settings, own.reader.score)
-        return log_odds_drops(self._as_read(answer), removed, scoring)
+        return log_odds_drops(self._as_read(answer), removed, own.retriever, own.reader.score)
 
     def read(self, questions: Sequence[Question], subgraphs: Sequence[Sequence[Subgraph]]) -> list[Answer]:
         """Answer from given subgraphs, without the steps compute and ground; evidence is as in `answer_many`."""
@@ -438,7 +425,7 @@ class Answerer:
         harms = [harm_of(question) for question in questions]
         asked = [question for question, harm in zip(questions, harms, strict=True) if not harm]
         states = tuple(QAState(self.read_as(q), is_glossed=self._glosses(q)) for q in asked)
-        found = iter(self._given(self._run(steps, states, watch) if states else states, asked))
+        found = iter(self._given(self._run(steps, states, watch), asked))
         unread = partial(Answer, text=None, source=Source.NONE, confidence=0.0, model=self.name)
         return [
             unread(question, graph=self.graph.name, harm=harm) if harm else next(found)
@@ -453,19 +440,18 @@ class Answerer:
         states = run_steps(steps, states, watch)
         again = {n: choices for n, state in enumerate(states) if (choices := self._choices(state))}
         asked = tuple(QAState(replace(states[n].question, choices=c)) for n, c in again.items())
-        chosen = dict(zip(again, run_steps(steps, asked, watch) if asked else asked, strict=True))
+        chosen = dict(zip(again, run_steps(steps, asked, watch), strict=True))
         return tuple(chosen.get(n, state) for n, state in enumerate(states))
 
     def _choices(self, state: QAState) -> tuple[str, ...]:
         """The alternatives that a question offers in English, if its answer is none of them."""
-        question, best = state.question, state.best
-        is_open = not question.choices and not self.graph.closed_world and not state.is_glossed
-        is_none = best is None or state.source is Source.NONE
-        left_open = question.passage_text and is_none and state.confidence >= CAUTION
+        question = state.question
+        is_open = state.is_open and not self.graph.closed_world and not state.is_glossed
+        is_none = state.source is Source.NONE and state.confidence >= CAUTION
+        left_open = is_none and question.passage_text
         if not is_open or left_open or state.computed is not None or self._language(question) != ENGLISH:
             return ()
-        offered = alternatives(question.text)
-        told = content(best.text) if best else frozenset()
+        offered, told = alternatives(question.text), content(state.best.text)
         return () if any(told and told <= content(choice) for choice in offered) else offered
 
     def _given(self, states: QAStates, questions: Sequence[Question]) -> list[Answer]:
@@ -487,7 +473,7 @@ def run_steps(
 ) -> QAStates:
     """Run the steps, and add the time of each, divided evenly over the states unless the step reports its
     own."""
-    for step in steps:
+    for step in steps if states else ():
         check_cancelled()
         if watch is not None:
             watch(step.name)

@@ -21,7 +21,8 @@ from kgqa.qa.logical_forms.exceptions import excepting, without_exceptions
 from kgqa.qa.logical_forms.graph_facts import FactRow, GraphFacts, edge_of, ids, with_facts
 from kgqa.qa.logical_forms.graph_index import NameLookup
 from kgqa.qa.logical_forms.lacking import lacking
-from kgqa.qa.logical_forms.mentions import QuestionMentions, asks_truth, question_mentions
+from kgqa.qa.logical_forms.mentions import QuestionMentions, question_mentions
+from kgqa.qa.logical_forms.operators import asks_truth
 from kgqa.qa.logical_forms.rank import NO_FORM, FormCalibration, RankedForm, shortlist
 from kgqa.qa.logical_forms.sparql import asking, executed, to_sparql
 from kgqa.qa.logical_forms.verbalize import Verbalizer
@@ -94,7 +95,7 @@ def score_forms(
         forms = Enumerator(facts, asked, retriever.index.classes).forms()
         candidates = shortlist(facts, asked, forms, retriever.similarity)
         candidates = excepting(facts, candidates, left_out) or candidates
-        lacked = lacking(facts, asked, retriever.similarity) if candidates else []
+        lacked = lacking(facts, asked, retriever.similarity) if candidates else {}
         found.append((question, facts, candidates, lacked))
     # all questions are scored together, so that a batch costs a few forward passes instead of one per question
     beside = [(question, [c.phrase for c in candidates], lacked) for question, _, candidates, lacked in found]
@@ -145,7 +146,7 @@ def execute_form(text: str, graph: KnowledgeGraph) -> Answer:
 
 
 def _read(
-    asked: Sequence[tuple[Question, Sequence[str], Sequence[str]]], reader: LoadedReader
+    asked: Sequence[tuple[Question, Sequence[str], Mapping[str, float]]], reader: LoadedReader
 ) -> list[Tensor]:
     """Scores (C + 1,) of each question's verbalized forms, and of "no form fits": the log-sum-exp of the scores of
     `NO_FORM` and of the phrases of what the mentioned entity lacks.
@@ -156,9 +157,10 @@ def _read(
     scores = _scored(
         [replace(q, choices=(*f[:FIRST_FORMS], *lacked, NO_FORM)) for q, f, lacked in asked], reader
     )
-    for n, (_, forms, _) in enumerate(asked):
+    for n, (_, forms, lacked) in enumerate(asked):
         own = len(forms[:FIRST_FORMS])
-        scores[n] = torch.cat([scores[n][:own], scores[n][own:].logsumexp(-1, keepdim=True)])
+        none = scores[n][own:] + torch.tensor([*lacked.values(), 0.0])
+        scores[n] = torch.cat([scores[n][:own], none.logsumexp(-1, keepdim=True)])
     unsure = [
         n
         for n, (_, forms, _) in enumerate(asked)
@@ -250,15 +252,16 @@ def _answer_text(facts: GraphFacts, candidate: RankedForm) -> str:
 
 def _texts(facts: GraphFacts, candidate: RankedForm) -> list[str]:
     """The denotation of a form as texts: the labels of an entity set, each once, or the text of a value."""
-    result = candidate.result
-    if not result.is_set:
-        return [result.text]
-    said = Verbalizer(facts)
-    labels = facts.described(result.members)
-    texts = (
-        said.with_unit(e, label, candidate.form, result.members[e]) for e, label in labels.items() if label
-    )
-    return list(dict.fromkeys(texts))
+    if not candidate.result.is_set:
+        return [candidate.result.text]
+    return list(dict.fromkeys(_labelled(facts, candidate).values()))
+
+
+def _labelled(facts: GraphFacts, candidate: RankedForm) -> dict[int, str]:
+    """The label of each entity that a form denotes, with its unit; unlabelled ones are left out."""
+    said, members = Verbalizer(facts), candidate.result.members
+    labels = facts.described(members)
+    return {e: said.with_unit(e, text, candidate.form, members[e]) for e, text in labels.items() if text}
 
 
 def _answer(
@@ -268,9 +271,8 @@ def _answer(
     graph, result = facts.graph, executed(facts, candidate.form, candidate.result)
     assert result is not None
     candidate = candidate._replace(result=result)
-    texts = _texts(facts, candidate)
-    described = facts.described(result.members)
-    ends = [e for e, text in described.items() if text]
+    texts, labelled = _texts(facts, candidate), _labelled(facts, candidate)
+    ends = list(labelled)
     paths = [result.members[e] for e in ends] if result.is_set else list(result.facts)
     shown = paths[:MAX_SHOWN]
     subgraph = with_facts(
@@ -299,14 +301,8 @@ def _answer(
     items: tuple[Item, ...] = ()
     if len(texts) > 1:
         own = [*found, *(None for _ in ends[len(found) :])]
-        items = tuple(
-            Item(
-                Verbalizer(facts).with_unit(e, described[e], candidate.form, result.members[e]),
-                name,
-                path=path,
-            )
-            for e, name, path in zip(ends, names, own, strict=False)
-        )
+        named = zip(labelled.values(), names, own, strict=False)
+        items = tuple(Item(text, name, path=path) for text, name, path in named)
     return ComputedAnswer(best, evidence, items)
 
 

@@ -20,8 +20,8 @@ from kgqa.qa.evidence import sentence_around
 from kgqa.qa.state import ComputedAnswer, QAState, QAStates
 from kgqa.types import NO, YES, Candidate, InputError, Item, KnowledgeGraph, Question, Source, Span
 
-RETIRED = ("following", "rereading", "verdicts", "silence", "computing")
-"""Keys of removed steps, which cards of older readers may still have."""
+RETIRED = ("following", "rereading", "verdicts", "silence", "computing", "stated", "everyday_gloss")
+"""Keys of removed steps and settings, which cards of older readers may still have."""
 
 LIKELY, SURE = 0.8, 0.9
 """Confidences between which `DecisionConfig.sure` lowers; lower ones stay."""
@@ -46,14 +46,9 @@ class DecisionConfig(BaseModel):
     """Ensemble weight of the graph-free pass; open-world graphs only."""
     graph_free_choices: float | None = Field(None, ge=0, le=1)
     """The same for questions with choices; None: `graph_free_weight`."""
-    stated: float = Field(0.9, gt=0, lt=1)
-    """Confidence of an answer that facts state (the verify step): of 184 yes/no questions stated by a fact, 183 were
-    answered correctly."""
     gloss: float = Field(0.0, ge=0, le=1)
     """Weight of the English reader in the mean of both log-probabilities of concepts and answer types; see
     `kgqa/qa/gloss.py`."""
-    everyday_gloss: float = Field(0.5, ge=0, le=1)
-    """The same of concepts alone, in languages whose gloss is made with a dictionary of everyday words."""
     unrelated: float = Field(0.0, ge=0, le=1)
     """Ensemble weight of a pass without the passage, for yes/no questions that share no content word with their passage
     (`disregard`); 0: no such pass."""
@@ -237,9 +232,8 @@ def one_form_each(concepts: Sequence[Candidate], question: str) -> list[Candidat
 
 
 def _verb_base(word: str) -> str:
-    return (
-        word if not word.islower() or word.endswith(("s", "ing")) else lemma(word)
-    )  # "Turkey" is not a "turkey"
+    # "Turkey" is not a "turkey"
+    return lemma(word) if word.islower() and not word.endswith(("s", "ing")) else word
 
 
 def merged(
@@ -293,12 +287,9 @@ def disregard(states: QAStates, alone: Callable[[QAStates], QAStates], share: fl
     again = alone(tuple(QAState(replace(states[n].question, passage=None)) for n in doubted))
     found = list(states)
     for n, no_passage in zip(doubted, again, strict=True):
-        with_passage, without = (
-            states[n].scores.answer_type.log_softmax(-1),
-            no_passage.scores.answer_type.log_softmax(-1),
-        )
+        first, second = (d.scores.answer_type.log_softmax(-1) for d in (states[n], no_passage))
         # a geometric mean of the two distributions: one confident pass cannot be outvoted by a flat one
-        weights = ((1 - share) * with_passage + share * without).softmax(-1).tolist()
+        weights = ((1 - share) * first + share * second).softmax(-1).tolist()
         if says_yes_or_no(weights[:FIRST_YES_NO_CLASS], weights[FIRST_YES_NO_CLASS:]):
             found[n] = replace(states[n], scores=no_passage.scores, subgraphs=no_passage.subgraphs)
     return tuple(found)
@@ -337,11 +328,7 @@ def _joined(state: QAState) -> tuple[Item, ...]:
     """The items listed by the best span. "A and B" may be one name, so two items are split only if one of
     them alone is a candidate too."""
     span, passage = state.best.span, state.question.passage_text
-    if (
-        state.source is not Source.PASSAGE
-        or span is None
-        or state.best.text != passage[span.start : span.end]
-    ):
+    if state.source is not Source.PASSAGE or span is None or state.best.text != passage[slice(*span)]:
         return ()
     found = [Span(span.start + start, span.start + end) for start, end in parts(state.best.text)]
     # "salt and pepper", "Smith and Sons": if a part were an answer, it would be a candidate too

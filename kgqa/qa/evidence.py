@@ -40,7 +40,9 @@ def candidate_paths(best: Candidate, graph: Subgraph, question: str) -> list[Evi
     mentioned = np.isin(graph.roles, (int(NodeRole.QUESTION), int(NodeRole.PASSAGE)))
     # an answer that the text mentions must not be its own starting point
     mentioned[ends] = False
-    near, asked = nearness(graph), matches_question(best, graph, question)
+    # cosine similarity of each fact to the question; 0 where dense retrieval did not find the fact
+    near = graph.near if len(graph.near) else np.zeros(len(graph.edges))
+    asked = matches_question(best, graph, question)
     found: dict[tuple[int, ...], EvidencePath] = {}
 
     def add(steps: tuple[int, ...], forward: tuple[bool, ...], worth: float) -> None:
@@ -202,11 +204,6 @@ def matches_question(best: Candidate, graph: Subgraph, question: str) -> np.ndar
     """(E,) whether each fact's relation matches the question type."""
     ends = np.isin(graph.edges[:, ::2], targets(best, graph))  # (E, 2)
     return np.asarray((asked_ends(question, graph.relations).leads[graph.edges[:, 1]] & ends).any(1))
-
-
-def nearness(graph: Subgraph) -> np.ndarray:
-    """(E,) cosine similarity of each fact to the question; 0 where dense retrieval did not find the fact."""
-    return graph.near if len(graph.near) else np.zeros(len(graph.edges), dtype=np.float32)
 
 
 def answer_nodes(answer: Answer) -> set[int]:

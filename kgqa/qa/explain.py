@@ -7,24 +7,14 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import reduce
-from typing import NamedTuple
 
 import numpy as np
 
 from kgqa.graph.linking.normalize import STOP_WORDS, is_korean, people, words
 from kgqa.graph.retrieval.ablation import without_edges
-from kgqa.models.collation.input_config import InputConfig
 from kgqa.models.collation.rows import CandidateRow
 from kgqa.models.load import concept_log_odds
-from kgqa.qa.evidence import (
-    MIN_ATTRIBUTION,
-    answer_paths,
-    is_shared,
-    path_nodes,
-    targets,
-    touches_answer,
-)
+from kgqa.qa.evidence import MIN_ATTRIBUTION, answer_paths, is_shared, path_nodes, targets, touches_answer
 from kgqa.qa.reasons import reasons, worth
 from kgqa.qa.render import edited_facts, remove
 from kgqa.qa.retrieve import Retriever
@@ -48,19 +38,14 @@ MAX_CHARACTERS = 6_000
 
 def explain(states: QAStates, is_open_world: bool) -> QAStates:
     """Select the supporting span or evidence paths of each answer."""
-    return tuple(_explained(state, is_open_world) for state in states)
+    return tuple(
+        state if state.computed is not None else replace(state, evidence=evidence_of(state, is_open_world))
+        for state in states
+    )
 
 
-def _explained(state: QAState, is_open_world: bool) -> QAState:
-    if state.computed is not None:
-        return state
-    best = state.best
-    rows = rows_by_answer_score(best, state.question, state.scores.rows)
-    return replace(state, evidence=evidence_of(best, state.question, rows, is_open_world))
-
-
-def rows_by_answer_score(best: Candidate, question: Question, rows: Sequence[ScoredRow]) -> list[ScoredRow]:
-    """Rows of a question, sorted by their score for the answer, best first."""
+def best_row(best: Candidate, question: Question, rows: Sequence[ScoredRow]) -> ScoredRow:
+    """The row of a question with the highest score for the answer."""
 
     def rated(read: ScoredRow) -> float:
         nodes = read.row.subgraph.nodes
@@ -70,24 +55,18 @@ def rows_by_answer_score(best: Candidate, question: Question, rows: Sequence[Sco
             return float(read.concepts.log_softmax(0)[nodes.index(best.concept)])
         return float("-inf")
 
-    return sorted(rows, key=rated, reverse=True)
+    return max(rows, key=rated)
 
 
-def evidence_of(
-    best: Candidate,
-    question: Question,
-    rows: Sequence[ScoredRow],
-    is_open_world: bool = True,
-) -> Evidence:
+def evidence_of(state: QAState, is_open_world: bool = True) -> Evidence:
     """The answer span, or paths to the answer's nodes: those that the reasoner decoded, else those that a
     person would give as the reason (`kgqa.qa.reasons`). Over an open-world graph there may be none: then no
     fact decides the answer."""
-    if best.source is Source.PASSAGE:
-        return Evidence(span=best.span, subgraph=rows[0].row.subgraph, score=best.score)
-    read = rows[0]
-    if best.source is Source.CHOICE:
-        read = next(r for r in rows if question.choices[r.row.choice] == best.text)
+    best, question = state.best, state.question
+    read = best_row(best, question, state.scores.rows)
     graph, attention = read.row.subgraph, read.fused.attention
+    if best.source is Source.PASSAGE:
+        return Evidence(span=best.span, subgraph=graph, score=best.score)
     if not len(graph.edges):
         return Evidence(subgraph=graph, score=best.score)
     own = [path for node in targets(best, graph) for path in _own_path(read, node)]
@@ -123,19 +102,19 @@ def _own_path(read: ScoredRow, node: int) -> list[EvidencePath]:
     return [EvidencePath(edges, tuple(step < count for step in steps), float(fused.path_weight[place]))]
 
 
-def ground(states: QAStates, deciding: Sequence[Callable[[QAStates], QAStates]]) -> QAStates:
+def ground(states: QAStates, deciding: Callable[[QAStates], QAStates]) -> QAStates:
     """Check that a yes or no depends on the passage that it cites.
 
     It does not if question and passage share no word, or if the answer is about as probable without the
     passage, unless the question is about what the passage tells. Its source is then `Source.KNOWLEDGE`, and no
-    sentence is cited as evidence. `deciding` are the steps from a question to the decision on its answer.
+    sentence is cited as evidence. `deciding` takes a question to the decision on its answer.
     """
     is_asked = [state.best.sort == "yes_no" and state.computed is None for state in states]
     places = [place for place, is_one in enumerate(is_asked) if is_one]
     apart = [place for place in places if not _shares_words(states[place])]
     asked = [place for place in places if place not in apart and not _is_about(states[place].question)]
     no_passage = tuple(QAState(replace(states[place].question, passage=None)) for place in asked)
-    again = reduce(lambda found, step: step(found), deciding if no_passage else (), no_passage)
+    again = deciding(no_passage) if no_passage else ()
     apart += [p for p, without in zip(asked, again, strict=True) if not _falls(states[p].best, without)]
     return tuple(_ungrounded(state) if place in apart else state for place, state in enumerate(states))
 
@@ -149,10 +128,7 @@ _DEFINITE = re.compile(
     r"\b(?:the|this|that|these|those|my|our|your|his|her|its|their|he|she|it|they|we|you|I|there)\b",
     re.IGNORECASE,
 )
-_PAST = re.compile(
-    rf"(?:^|[,.;:!?]\s+)(?:did|was|were|had)\s+({_DEFINITE.pattern})?",
-    re.IGNORECASE,
-)
+_PAST = re.compile(rf"(?:^|[,.;:!?]\s+)(?:did|was|were|had)\s+({_DEFINITE.pattern})?", re.IGNORECASE)
 
 
 def _is_about(question: Question) -> bool:
@@ -195,29 +171,21 @@ def _ungrounded(state: QAState) -> QAState:
     )
 
 
-class Scoring(NamedTuple):
-    """What is needed to score an answer again over variants of its subgraph."""
-
-    retriever: Retriever
-    settings: InputConfig
-    score: Score
-
-
-def attribute(states: QAStates, scoring: Scoring) -> QAStates:
+def attribute(states: QAStates, retriever: Retriever, score: Score) -> QAStates:
     """Leave-one-out attribution of evidence paths: how far the answer's log-odds drop without the facts of a path.
 
     The first path whose removal lowers them is ranked first. Paths are tested in order of their probability
     of being a reason; those shared with the runner-up get a penalty.
     """
-    return tuple(_attributed(state, scoring) for state in states)
+    return tuple(_attributed(state, retriever, score) for state in states)
 
 
-def _attributed(state: QAState, scoring: Scoring) -> QAState:
+def _attributed(state: QAState, retriever: Retriever, score: Score) -> QAState:
     """Leave out one path, then the next, then all of them, until the answer's log-odds drop or the budget of
     `MAX_CHARACTERS` is spent. Questions that are too long for a single test keep their order of paths."""
     if state.candidates and state.candidates[0].text in (YES, NO):
         return state  # its evidence, if any, is the fact or sentence that states it
-    question, evidence = state.question, _reranked(state, scoring.retriever)
+    question, evidence = state.question, _reranked(state, retriever)
     state = state if evidence is state.evidence else replace(state, evidence=evidence)
     row = len(question.text) + len(question.passage_text) + 100  # the subgraph costs about 100 characters
 
@@ -231,7 +199,7 @@ def _attributed(state: QAState, scoring: Scoring) -> QAState:
         steps = {step for path in left_out for step in path.steps}
         # a second relation between the same two concepts would hide the effect
         facts = sorted({edge for step in steps for edge in _facts_between(evidence.subgraph, step)})
-        ((drop,), before) = _drops(state, [facts], scoring, before)
+        ((drop,), before) = _drops(state, [facts], retriever, score, before)
         most = max(most, drop)
         if drop >= MIN_ATTRIBUTION:
             paths = [left_out[0], *(path for path in paths if path is not left_out[0])]
@@ -294,17 +262,19 @@ def _known_log_odds(state: QAState) -> float | None:
     return float(concept_log_odds(rows[0].concepts, rows[0].row.subgraph.nodes, concept))
 
 
-def log_odds_drops(state: QAState, removed: Sequence[Sequence[int]], scoring: Scoring) -> list[float]:
+def log_odds_drops(
+    state: QAState, removed: Sequence[Sequence[int]], retriever: Retriever, score: Score
+) -> list[float]:
     """Drop of the answer's log-odds without each of several sets of facts (rows of the evidence's edges).
 
     A choice is scored over the remaining facts of its subgraph. For a concept the subgraph is retrieved anew,
     since facts also affect the relevance of concepts.
     """
-    return _drops(state, removed, scoring, None)[0]
+    return _drops(state, removed, retriever, score, None)[0]
 
 
 def _drops(
-    state: QAState, removed: Sequence[Sequence[int]], scoring: Scoring, before: float | None
+    state: QAState, removed: Sequence[Sequence[int]], retriever: Retriever, score: Score, before: float | None
 ) -> tuple[list[float], float]:
     """The drops, and the log-odds with all facts, which are computed unless given as `before`."""
     best, question, shown = state.candidates[0], state.question, state.evidence.subgraph
@@ -317,9 +287,9 @@ def _drops(
         return [0.0] * len(removed), 0.0
     else:
         edits = (edited_facts([remove(shown, edge) for edge in edges]) for edges in removed)
-        edited = (scoring.retriever.with_edits(*some).retrieve(question)[0] for some in edits)
+        edited = (retriever.with_edits(*some).retrieve(question)[0] for some in edits)
         rows = [CandidateRow(question, graph, best.concept) for graph in (*with_all, *edited)]
-    scores = scoring.score(rows).tolist()
+    scores = score(rows).tolist()
     # the first row was scored with all facts
     known = scores.pop(0) if before is None else before
     return [known - value for value in scores], known

@@ -31,21 +31,13 @@ from kgqa.language.head_final import Mentioned, Word, romanise
 from kgqa.language.wording import dated, english_words, everyday_vocabulary, is_open_question
 from kgqa.models.heads import FIRST_YES_NO_CLASS
 from kgqa.qa.state import HeadScores, QAState, QAStates
-from kgqa.types import (
-    Answer,
-    InputError,
-    KnowledgeGraph,
-    Link,
-    NodeRole,
-    Passage,
-    Question,
-    Source,
-    Subgraph,
-)
+from kgqa.types import Answer, InputError, KnowledgeGraph, Link, NodeRole, Passage, Question, Source, Subgraph
 
 LONGEST = 300
 """Maximum length of a glossed question or passage, in characters: on longer ones (KorQuAD) a gloss does
 harm."""
+EVERYDAY = 0.5
+"""Weight of the English reader for concepts, in languages whose gloss is made with a dictionary of everyday words."""
 MAX_SENSES = 3
 LONGEST_NAME = 30
 SURE_NAME = 3
@@ -61,11 +53,10 @@ def gloss(
     graph: KnowledgeGraph,
     language: Callable[[Question], str],
     share: float,
-    everyday: float | None = None,
 ) -> QAStates:
     """For questions over an open-world graph, average the scores of answer types, concepts and choices with those
-    of the gloss (weight `share`), which `reading` computes with the English reader over its own subgraph. `everyday` is
-    the weight for concepts in languages with a dictionary of everyday words. Yes and no answer no question with a
+    of the gloss (weight `share`), which `reading` computes with the English reader over its own subgraph. Concepts have
+    the weight `EVERYDAY` in languages with a dictionary of everyday words. Yes and no answer no question with a
     question word."""
     states = tuple(_without_yes_no(state, language(state.question)) for state in states)
     wanted = {
@@ -78,7 +69,7 @@ def gloss(
 
     def concepts(question: Question) -> float:
         has_words = "everyday" in languages.dictionary(language(question))
-        return everyday if everyday is not None and has_words else share
+        return EVERYDAY if has_words else share
 
     again = dict(zip(wanted, reading(tuple(state for state, _ in wanted.values())), strict=True))
     return tuple(

@@ -7,7 +7,7 @@ from functools import partial
 from kgqa.models.load import LoadedReader
 from kgqa.qa.compute import compute
 from kgqa.qa.decide import DecisionConfig, aggregate, decide, disregard
-from kgqa.qa.explain import Scoring, attribute, explain, ground
+from kgqa.qa.explain import attribute, explain, ground
 from kgqa.qa.gloss import gloss
 from kgqa.qa.passages.amounts import compute_amounts
 from kgqa.qa.passages.compare import compare
@@ -23,17 +23,17 @@ def default_pipeline(
     """The default steps, in order (described in ARCHITECTURE.md); `english` is the gloss step's English reader."""
     found = partial(retrieve, retriever=retriever)
     graph_free = partial(decision.graph_free, retriever.graph)
-    scoring = Scoring(retriever, reader.settings, reader.score)
+    attributing = partial(attribute, retriever=retriever, score=reader.score)
     reading = partial(read, reader=reader, graph_free=graph_free, similarity=retriever.similarity)
     deciding = partial(decide, decision=decision, closed_world=retriever.graph.closed_world)
-    stating = partial(verify, decision=decision, graph=retriever.graph)
-    weighted = partial(gloss, share=decision.gloss if english else 0.0, everyday=decision.everyday_gloss)
+    weighted = partial(gloss, share=decision.gloss if english else 0.0)
     both = partial(read, reader=english or reader)
     glosses = partial(weighted, reading=both, graph=retriever.graph, language=retriever.language_of)
 
     def alone(states: QAStates) -> QAStates:
         return reading(found(states))
 
+    grounded = partial(ground, deciding=lambda states: deciding(alone(states)))
     rewording = partial(reword, reading=alone, language=retriever.language_of, share=decision.rewording)
     all_steps = (
         Step("retrieve", "question", "subgraphs", found),
@@ -46,10 +46,10 @@ def default_pipeline(
         Step("amounts", "question scores", "computed", partial(compute_amounts, reader=reader)),
         Step("decide", "scores", "candidates best", deciding),
         Step("explain", "best", "evidence", partial(explain, is_open_world=not retriever.graph.closed_world)),
-        Step("ground", "best evidence", "source evidence", partial(ground, deciding=(alone, deciding))),
-        Step("verify", "best evidence", "best source evidence", stating),
+        Step("ground", "best evidence", "source evidence", grounded),
+        Step("verify", "best evidence", "best source evidence", partial(verify, graph=retriever.graph)),
         Step("aggregate", "best", "items", aggregate),
-        Step("attribute", "candidates evidence", "evidence", partial(attribute, scoring=scoring)),
+        Step("attribute", "candidates evidence", "evidence", attributing),
     )
     # logical forms are ranked as packed candidates, by the reader or by its adapter
     left_out = set() if reader.settings.packed or reader.forms else {"compute"}

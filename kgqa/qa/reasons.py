@@ -94,9 +94,9 @@ def path_features(
         "shared_words": np.array([len((content(text) - own) & said) for text in texts], dtype=float),
         "length": np.array([len(text.split()) for text in texts], dtype=float),
     }
-    return (
-        found if encode is None else found | _nearness(facts, texts, best.text, question.text, asked, encode)
-    )
+    if encode is None:
+        return found
+    return found | _nearness(facts, texts, best.text, question.text, asked, encode)
 
 
 def _is_circular(path: EvidencePath, graph: Subgraph, answer: frozenset[str]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 from urllib.parse import quote
 
@@ -479,7 +479,4 @@ def shown_edges(answer: Answer, limit: int = MAX_NODES) -> list[int]:
 
 def interpretation_json(reading: Interpretation | None) -> dict[str, Any] | None:
     """An interpretation of the question as JSON."""
-    if reading is None:
-        return None
-    texts = {"phrase": reading.phrase, "result": reading.result, "form": reading.form}
-    return {**texts, "probability": round(reading.probability, 4)}
+    return asdict(reading) | {"probability": round(reading.probability, 4)} if reading else None

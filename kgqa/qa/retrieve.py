@@ -192,9 +192,8 @@ class Retriever:
         """Language of the concept labels for a multilingual reader; "" for the graph's preferred labels."""
         if not self.settings.multilingual:
             return ""
-        language = (
-            language_of(question.text, question.passage_text) if self.language == "auto" else self.language
-        )
+        texts = question.text, question.passage_text
+        language = language_of(*texts) if self.language == "auto" else self.language
         return "" if language == ENGLISH else language
 
     def _hits(self, question: Question, language: str) -> Sequence[FactHits]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from kgqa.types import Relation
 from kgqa.verbalize.inflection import is_known, lemma
-from kgqa.verbalize.korean import is_korean
+from kgqa.verbalize.korean import is_korean, korean_question
 
 
 def _set(words: str) -> frozenset[str]:
@@ -104,7 +104,7 @@ def relation_question(
     """
     words = (relation.label if " or " in relation.words else relation.words or relation.label).split()
     if is_korean(relation.label):
-        return f"{about}의 {relation.label}은 무엇인가요?"
+        return korean_question(Relation("", relation.label), about, dated, person)
     who = "Who" if person and not _NO_PEOPLE & {word.lower() for word in words} else "What"
     question = (_when(words, about) if dated else "") or _worded(words, about, who, number)
     if about.islower() and _is_plural(about.split()[-1]):

@@ -20,7 +20,9 @@ def test_unusable_files_are_named(tmp_path: Path) -> None:
     bad.write_bytes(b"not zstd")
     latin = tmp_path / "latin.txt"
     latin.write_bytes(b"caf\xe9")
-    for path in (bad, latin, tmp_path / "missing", tmp_path):
+    short = tmp_path / "short.txt.zst"
+    short.write_bytes(zstandard.compress(b"a line\n" * 90_000)[:-9])
+    for path in (bad, latin, short, tmp_path / "missing", tmp_path):
         with pytest.raises(InputError, match=str(path)):
             read_text(path)
 

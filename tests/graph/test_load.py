@@ -14,8 +14,8 @@ import pytest
 from kgqa.graph import load
 from kgqa.graph.load import open_graph
 from kgqa.graph.sparql import SparqlGraph
+from kgqa.graph.storage import relation_names
 from kgqa.graph.storage.import_graph import import_graph
-from kgqa.graph.storage.relation_names import known_relations
 from kgqa.graph.storage.store import GraphStore
 from kgqa.graph.storage.writer import write_store
 from kgqa.settings import cache_folder
@@ -60,7 +60,7 @@ def test_a_file_is_compiled_again_once_a_relation_is_worded_otherwise(
     table = tmp_path / "relations.toml"
     shutil.copy(load.RELATIONS, table)
     monkeypatch.setattr(load, "RELATIONS", table)
-    monkeypatch.setattr(known_relations, "__defaults__", (table,))
+    monkeypatch.setattr(relation_names, "RELATIONS", table)
     assert [relation.words for relation in open_graph(tmp_path / "a.tsv").relations] == ["is used for"]
     text = table.read_text(encoding="utf-8")
     table.write_text(text.replace('words = "is used for"', 'words = "serves to"'), encoding="utf-8")

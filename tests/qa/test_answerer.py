@@ -18,6 +18,7 @@ from kgqa.models.devices import Int8Linear
 from kgqa.models.heads import FIRST_YES_NO_CLASS
 from kgqa.models.pretrained import write_card
 from kgqa.models.reader import Reader, read_card
+from kgqa.qa import gloss as gloss_module
 from kgqa.qa.answerer import Answerer, MultilingualReader
 from kgqa.qa.evidence import answer_paths
 from kgqa.qa.gloss import _read_by_both, gloss
@@ -26,17 +27,7 @@ from kgqa.qa.read import read
 from kgqa.qa.render import answer_json, sentence
 from kgqa.qa.state import HeadScores, QAState, QAStates
 from kgqa.serving.remote import answer_of
-from kgqa.types import (
-    Answer,
-    Candidate,
-    Evidence,
-    InputError,
-    Passage,
-    Question,
-    Relation,
-    Source,
-    Subgraph,
-)
+from kgqa.types import Answer, Candidate, Evidence, InputError, Passage, Question, Relation, Source, Subgraph
 
 PASSAGE = Passage("I want to plant flowers so I dug the ground.")
 
@@ -314,7 +305,9 @@ def test_over_a_closed_world_the_default_reader_answers_glossed_questions(
     assert answer.question == korean and by_language.shown(answer).question == korean
 
 
-def test_concepts_in_another_language_are_ranked_by_their_english_gloss_too(by_language: Answerer) -> None:
+def test_concepts_in_another_language_are_ranked_by_their_english_gloss_too(
+    by_language: Answerer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     own = by_language.of(question := Question("Wozu braucht man einen trowel?"))
     assert "gloss" in [step.name for step in own.steps]
     assert "gloss" not in [step.name for step in by_language.steps]
@@ -340,9 +333,9 @@ def test_concepts_in_another_language_are_ranked_by_their_english_gloss_too(by_l
     assert glossed("")[0] is states[0], "English"
     assert own.retriever.find_in_english(Question("Что делают лейкой?")) is None, "no table of words"
     (by_gloss,) = gloss(states, reading, graph, lambda _: "de", share=1.0)
+    monkeypatch.setattr(gloss_module, "EVERYDAY", 1.0)
     german, korean = (
-        gloss(states, reading, graph, lambda _, code=code: code, share=0.4, everyday=1.0)[0].scores
-        for code in ("de", "ko")
+        gloss(states, reading, graph, lambda _, code=code: code, share=0.4)[0].scores for code in ("de", "ko")
     )
     assert german.concepts[0].concept == by_gloss.scores.concepts[0].concept
     assert german.concepts != korean.concepts, "the weight where there is a dictionary of everyday words"
@@ -420,12 +413,10 @@ def test_yes_and_no_are_said_in_a_language_and_measured_in_english() -> None:
 
 
 def test_the_language_can_be_set(answerer: Answerer, model_folder: Path, tools_file: Path) -> None:
-    english = Question("What did I dig with?")
-    assert not answerer.is_korean(english) and answerer.is_korean(Question("왜?"))
-    assert not answerer.is_korean(Question("Is 윤태호 from 제주?"))
-    assert answerer.is_korean(Question("The Hobbit은 뭐야?"))
+    texts = ("What did I dig with?", "왜?", "Is 윤태호 from 제주?", "The Hobbit은 뭐야?")
+    assert [answerer.language_of(Question(text)) for text in texts] == ["en", "ko", "en", "ko"]
     set_to_english = Answerer.load(str(model_folder), str(tools_file), language="en")
-    assert not set_to_english.is_korean(Question("왜?"))
+    assert set_to_english.language_of(Question("왜?")) == "en"
     with pytest.raises(InputError, match="auto, de, en"):
         Answerer.load(str(model_folder), str(tools_file), language="xx")
 

@@ -10,7 +10,6 @@ import pytest
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.retrieval.subgraph import retrieve_subgraphs
 from kgqa.graph.storage.store import GraphStore
-from kgqa.qa.decide import DecisionConfig
 from kgqa.qa.state import HeadScores, QAState
 from kgqa.qa.verify import verify
 from kgqa.types import Candidate, Label, Passage, Question, Relation, Source, Triple
@@ -65,7 +64,7 @@ def state_of(graph: GraphStore, question: str, passage: str = "") -> QAState:
     ],
 )
 def test_chains_answer(graph: GraphStore, question: str, answer: str, facts: int) -> None:
-    (state,) = verify((state_of(graph, question),), DecisionConfig(), graph)
+    (state,) = verify((state_of(graph, question),), graph)
     assert state.best is not None and (state.best.text, state.best.source) == (answer, Source.KNOWLEDGE)
     (path,) = state.evidence.paths
     assert len(path.steps) == facts and len(state.evidence.triples(path)) == facts
@@ -91,10 +90,10 @@ def test_chains_answer(graph: GraphStore, question: str, answer: str, facts: int
 )
 def test_what_facts_do_not_order_is_left_open(graph: GraphStore, question: str) -> None:
     state = state_of(graph, question)
-    assert verify((state,), DecisionConfig(), graph) == (state,)
+    assert verify((state,), graph) == (state,)
 
 
 def test_a_passage_that_answers_is_not_overruled(graph: GraphStore) -> None:
     state = state_of(graph, "Is a mouse bigger than a dog?", "The toy mouse was bigger than the dog.")
     read = replace(state, best=Candidate("yes", Source.PASSAGE, 0.7), source=Source.PASSAGE)
-    assert verify((read,), DecisionConfig(), graph) == (read,)
+    assert verify((read,), graph) == (read,)

@@ -9,20 +9,18 @@ import torch
 from kgqa.batch import ReasonerOutput
 from kgqa.graph.overlay import LabelledFact
 from kgqa.graph.storage.store import GraphStore
-from kgqa.models.collation.input_config import InputConfig
 from kgqa.models.collation.rows import BatchRow, CandidateRow
 from kgqa.models.load import concept_log_odds
 from kgqa.qa import explain as explain_module
 from kgqa.qa.explain import (
-    Scoring,
     attribute,
+    best_row,
     evidence_of,
     ground,
     log_odds,
     log_odds_drops,
     near_edges,
     probability,
-    rows_by_answer_score,
 )
 from kgqa.qa.render import has_ground, source_words
 from kgqa.qa.retrieve import Retriever
@@ -54,13 +52,13 @@ def test_evidence_comes_from_the_window_that_won() -> None:
     graph = Subgraph(nodes=("a", "b"), labels=("a", "b"))
     rows = [read_row(graph, [2.0, 2.0]), read_row(graph, [1.0, 5.0])]
     best = Candidate("b", Source.KNOWLEDGE, 0.9, concept="b")
-    assert rows_by_answer_score(best, Question("which"), rows) == rows[::-1]
+    assert best_row(best, Question("which"), rows) is rows[1]
     rows = [
         read_row(graph, [0.0, 0.0], choice, score)
         for choice, score in ((0, 0.0), (0, 1.0), (1, 2.0), (1, 3.0))
     ]
     chosen = Candidate("x", Source.CHOICE, 0.9)
-    assert rows_by_answer_score(chosen, Question("which", ("x", "y")), rows)[0] is rows[1]
+    assert best_row(chosen, Question("which", ("x", "y")), rows) is rows[1]
 
 
 def test_a_reasoners_own_path_comes_first(digging) -> None:
@@ -68,8 +66,9 @@ def test_a_reasoners_own_path_comes_first(digging) -> None:
     paths[5] = torch.tensor([5, 6])  # node 4 of a row that begins at node 0 and fact 1 of 4
     fused = replace(FUSED, attention=torch.ones(4), paths=paths, path_weight=torch.full((7,), 0.25))
     best = Candidate("dig foundation", Source.KNOWLEDGE, 0.5, concept="ev:foundation")
-    read = ScoredRow(BatchRow(0, -1, (), digging, 0, 1), 0.0, NOTHING, fused)
-    first = evidence_of(best, Question("what"), [read]).paths[0]
+    read = ScoredRow(BatchRow(0, -1, (), digging, 0, 1), 0.0, torch.zeros(5), fused)
+    asked = QAState(Question("what"), scores=HeadScores(rows=(read,)), best=best)
+    first = evidence_of(asked).paths[0]
     assert first.steps == (0, 1) and first.forward == (False, False) and first.score == 0.25
 
 
@@ -109,10 +108,6 @@ def form_calibration(
     return score
 
 
-def scoring(graph: Subgraph, score: Score) -> Scoring:
-    return Scoring(Given(graph), InputConfig(), score)
-
-
 @pytest.fixture
 def garden(digging: Subgraph) -> Subgraph:
     """The digging subgraph with a second way to the trowel and two facts elsewhere."""
@@ -140,27 +135,27 @@ def state_of(graph: Subgraph, *steps: int, others: Sequence[Candidate] = ()) -> 
 def test_the_first_path_whose_deletion_changes_the_answer_comes_first(garden: Subgraph) -> None:
     seen: list[CandidateRow] = []
     score = form_calibration({(2, 0, 0): 2.0}, seen)
-    (found,) = attribute((state_of(garden, 3, 0),), scoring(garden, score))
+    (found,) = attribute((state_of(garden, 3, 0),), Given(garden), score)
     assert [path.steps for path in found.evidence.paths] == [(0,), (3,)]
     assert (
         found.evidence.attribution == pytest.approx(2.0) and len(seen) == 3
     )  # with all facts it is scored once
     long = state(garden, TROWEL, question=Question("what", passage=Passage("dig " * 10_000)))
-    assert attribute((long,), scoring(garden, score)) == (long,)
+    assert attribute((long,), Given(garden), score) == (long,)
     computed = replace(long, question=Question("what"), evidence=replace(long.evidence, query="ASK {}"))
-    assert attribute((computed,), scoring(garden, score)) == (computed,)
+    assert attribute((computed,), Given(garden), score) == (computed,)
 
 
 def test_with_an_encoder_paths_are_ranked_again(garden: Subgraph, monkeypatch: pytest.MonkeyPatch) -> None:
     ranked = (EvidencePath((0,), (False,), 0.9),)
     monkeypatch.setattr(explain_module, "reasons", lambda *_: list(ranked))
-    asked = scoring(garden, form_calibration({(2, 0, 0): 2.0}))
-    monkeypatch.setattr(asked.retriever, "encoder", SimpleNamespace(encode=None))
-    (found,) = attribute((state_of(garden, 3),), asked)
+    retriever, score = Given(garden), form_calibration({(2, 0, 0): 2.0})
+    monkeypatch.setattr(retriever, "encoder", SimpleNamespace(encode=None))
+    (found,) = attribute((state_of(garden, 3),), retriever, score)
     assert found.evidence.paths == ranked and found.evidence.attribution == pytest.approx(2.0)
     monkeypatch.setattr(explain_module, "reasons", lambda *_: [])
-    monkeypatch.setattr(asked.retriever, "whole", SimpleNamespace(closed_world=False))
-    (found,) = attribute((state_of(garden, 3),), asked)
+    monkeypatch.setattr(retriever, "whole", SimpleNamespace(closed_world=False))
+    (found,) = attribute((state_of(garden, 3),), retriever, score)
     assert (found.evidence.paths, found.evidence.attribution) == ((), 0.0)
 
 
@@ -168,14 +163,14 @@ def test_what_was_read_in_one_row_is_not_scored_again(garden: Subgraph) -> None:
     seen: list[CandidateRow] = []
     read = HeadScores(rows=(read_row(garden, [1.0, 0.0, 3.0, 0.0, 0.0]),))
     (found,) = attribute(
-        (replace(state_of(garden, 0), scores=read),), scoring(garden, form_calibration({}, seen))
+        (replace(state_of(garden, 0), scores=read),), Given(garden), form_calibration({}, seen)
     )
     before = concept_log_odds(read.rows[0].concepts, garden.nodes, "ev:trowel")
     assert len(seen) == 1 and found.evidence.attribution == pytest.approx(max(float(before), 0.0))
 
 
 def test_an_answer_that_no_path_changes_is_known_without_one(garden: Subgraph) -> None:
-    (found,) = attribute((state_of(garden, 3, 0),), scoring(garden, form_calibration({})))
+    (found,) = attribute((state_of(garden, 3, 0),), Given(garden), form_calibration({}))
     assert found.evidence.attribution == 0.0 and len(found.evidence.paths) == 2
     assert not has_ground(replace(found, source=Source.KNOWLEDGE).answer("toy", "everyday"))
 
@@ -187,7 +182,7 @@ def test_paths_that_say_the_same_matter_together(garden: Subgraph) -> None:
         known = [{tuple(edge) for edge in row.subgraph.edges.tolist()} for row in rows]
         return torch.tensor([float(bool(facts & {(2, 0, 0), (2, 0, 1)})) for facts in known])
 
-    (found,) = attribute((state_of(garden, 3, 0),), scoring(garden, either))
+    (found,) = attribute((state_of(garden, 3, 0),), Given(garden), either)
     assert found.evidence.paths[0].steps == (3,) and found.evidence.attribution == pytest.approx(1.0)
 
 
@@ -195,9 +190,9 @@ def test_what_the_second_candidate_has_too_is_worth_less(garden: Subgraph) -> No
     """Both are used for building a house, and that matters most; the trowel alone is used to plant flowers."""
     distractor = Candidate("excavator", Source.KNOWLEDGE, 0.3, concept="ev:excavator")
     score = form_calibration({(2, 0, 0): 0.4, (2, 0, 1): 2.0})
-    (alone,) = attribute((state_of(garden, 3, 0),), scoring(garden, score))
+    (alone,) = attribute((state_of(garden, 3, 0),), Given(garden), score)
     assert alone.evidence.paths[0].steps == (3,)
-    (found,) = attribute((state_of(garden, 3, 0, others=[distractor]),), scoring(garden, score))
+    (found,) = attribute((state_of(garden, 3, 0, others=[distractor]),), Given(garden), score)
     assert [path.steps for path in found.evidence.paths] == [(0,), (3,)]
     assert found.evidence.attribution == pytest.approx(0.4, abs=1e-4)
 
@@ -206,7 +201,7 @@ def test_what_is_said_both_ways_is_removed_together(garden: Subgraph) -> None:
     both = replace(garden, edges=np.concatenate([garden.edges, [[0, 1, 2]]]).astype(np.int32))
     both = replace(both, weights=np.append(garden.weights, 1.0).astype(np.float32))
     seen: list[CandidateRow] = []
-    attribute((state_of(both, 3, 0),), scoring(both, form_calibration({}, seen)))
+    attribute((state_of(both, 3, 0),), Given(both), form_calibration({}, seen))
     assert [len(row.subgraph.edges) for row in seen] == [7, 6, 5, 4]  # all, without either, without both
 
 
@@ -216,14 +211,14 @@ def test_what_a_fact_joins_to_the_answer_is_no_rival(garden: Subgraph) -> None:
     kin = replace(garden, edges=np.concatenate([garden.edges, [[3, 1, 2]]]).astype(np.int32))
     kin = replace(kin, weights=np.append(garden.weights, 1.0).astype(np.float32))
     asked = state_of(kin, 3, 0, others=[distractor])
-    (found,) = attribute((asked,), scoring(kin, form_calibration({(2, 0, 1): 2.0})))
+    (found,) = attribute((asked,), Given(kin), form_calibration({(2, 0, 1): 2.0}))
     assert found.evidence.paths[0].steps == (3,) and found.evidence.attribution == pytest.approx(2.0)
 
 
 def test_a_concept_is_scored_among_what_is_retrieved_without_the_fact(garden: Subgraph) -> None:
     seen: list[CandidateRow] = []
     found = log_odds_drops(
-        state(garden, TROWEL), [[0], [3]], scoring(garden, form_calibration({(2, 0, 0): 1.5}, seen))
+        state(garden, TROWEL), [[0], [3]], Given(garden), form_calibration({(2, 0, 0): 1.5}, seen)
     )
     assert found == pytest.approx([1.5, 0.0], abs=1e-5)
     assert [(row.concept, row.question.choices, len(row.subgraph.edges)) for row in seen] == [
@@ -237,7 +232,7 @@ def test_a_choice_is_scored_beside_the_facts_that_are_left(digging: Subgraph) ->
     seen: list[CandidateRow] = []
     chosen = Candidate("b", Source.CHOICE, 0.5)
     asked = state(digging, chosen, question=Question("what", ("a", "b", "b")))
-    assert log_odds_drops(asked, [[0], [0, 1]], scoring(digging, form_calibration({}, seen))) == [0.0, 0.0]
+    assert log_odds_drops(asked, [[0], [0, 1]], Given(digging), form_calibration({}, seen)) == [0.0, 0.0]
     assert [(row.question.choices, len(row.subgraph.edges)) for row in seen] == [
         (("b",), 3),
         (("b",), 2),
@@ -290,7 +285,7 @@ def test_a_passage_is_the_ground_of_a_yes_only_where_it_falls_without_it(
         asked.extend(states)
         return (without,) * len(states)
 
-    (found,) = ground((yes_or_no(YES, 0.9),), [decided])
+    (found,) = ground((yes_or_no(YES, 0.9),), decided)
     assert asked[0].question.passage is None
     assert (found.source is Source.PASSAGE) == is_ground == (found.evidence.span is not None)
     answer = found.answer("toy", "everyday")
@@ -303,7 +298,7 @@ def test_a_passage_is_the_ground_of_a_yes_only_where_it_falls_without_it(
 def test_a_passage_without_a_word_of_the_question_is_no_ground() -> None:
     state = yes_or_no(NO, 0.9)
     apart = replace(state, question=Question("Is Paris in France?", passage=Passage("Anna read a book.")))
-    (found,) = ground((apart,), [lambda states: pytest.fail("read again")])
+    (found,) = ground((apart,), lambda states: pytest.fail("read again"))
     assert found.source is Source.KNOWLEDGE and found.evidence.span is None
 
 
@@ -313,17 +308,17 @@ def test_a_passage_without_a_word_of_the_question_is_no_ground() -> None:
 def test_what_was_and_people_of_a_passage_are_not_known_without_it(asked: str) -> None:
     passage = Passage("Tom saw the fish swim past the boat.")
     state = replace(yes_or_no(YES, 0.9), question=Question(asked, passage=passage))
-    assert ground((state,), [lambda states: pytest.fail("read again")]) == (state,)
+    assert ground((state,), lambda states: pytest.fail("read again")) == (state,)
 
 
 def test_what_a_kind_of_things_did_may_be_known_without_a_passage() -> None:
     question = Question("Did dinosaurs swim?", passage=Passage("The toy dinosaur is red."))
     state = replace(yes_or_no(YES, 0.9), question=question)
-    (found,) = ground((state,), [lambda states: (yes_or_no(YES, 0.9, Source.KNOWLEDGE),)])
+    (found,) = ground((state,), lambda states: (yes_or_no(YES, 0.9, Source.KNOWLEDGE),))
     assert found.source is Source.KNOWLEDGE
 
 
 def test_what_is_no_yes_or_no_stays_as_it_is() -> None:
     span = Candidate("Tom", Source.PASSAGE, 0.9, Span(0, 3))
     state = replace(yes_or_no(YES, 0.9), best=span, candidates=(span,))
-    assert ground((state,), [lambda states: pytest.fail("read again")]) == (state,)
+    assert ground((state,), lambda states: pytest.fail("read again")) == (state,)

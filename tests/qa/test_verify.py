@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kgqa.qa.decide import DecisionConfig
 from kgqa.qa.state import QAState
-from kgqa.qa.verify import stating, verify
+from kgqa.qa.verify import STATED, stating, verify
 from kgqa.types import NO, YES, Candidate, Link, NodeRole, Passage, Question, Relation, Source, Subgraph
 
 ENDS = {
@@ -97,19 +96,15 @@ def state_of(question: str, passage: str, guess: Candidate) -> QAState:
 
 
 @pytest.mark.parametrize("passage", ["", "Anna read a book."])
-def test_what_the_graph_states_is_not_guessed_otherwise(passage: str) -> None:
+def test_what_the_graph_states_is_not_guessed_otherwise(passage: str, fleet) -> None:
     guess = Candidate(NO, Source.KNOWLEDGE, 0.5)
-    (state,) = verify((state_of("Is Paris in France?", passage, guess),))
-    assert (state.best.text, state.source, state.confidence) == (
-        YES,
-        Source.KNOWLEDGE,
-        DecisionConfig().stated,
-    )
+    (state,) = verify((state_of("Is Paris in France?", passage, guess),), fleet.graph)
+    assert (state.best.text, state.source, state.confidence) == (YES, Source.KNOWLEDGE, STATED)
     assert [path.steps for path in state.evidence.paths] == [(0,)] and guess.text == state.candidates[1].text
 
 
 @pytest.mark.parametrize("source", [Source.PASSAGE, Source.NONE])
-def test_a_passage_about_it_comes_first(source: Source) -> None:
+def test_a_passage_about_it_comes_first(source: Source, fleet) -> None:
     guess = Candidate(NO if source is Source.PASSAGE else "", source, 0.5)
     state = state_of("Can ostriches fly?", "Their ostriches fly by plane.", guess)
-    assert verify((state,)) == (state,)
+    assert verify((state,), fleet.graph) == (state,)

@@ -51,6 +51,7 @@ from kgqa.verbalize.questions import relation_question
         ("members", "What are the members of X?"),
         ("close to", "What is X close to?"),
         ("소속", "X의 소속은 무엇인가요?"),
+        ("학과", "X의 학과는 무엇인가요?"),
     ],
 )
 def test_worded(label: str, question: str) -> None:

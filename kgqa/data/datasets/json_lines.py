@@ -55,16 +55,7 @@ ALIASES = {
 """Other names of the fields; case is ignored."""
 _LETTERED = re.compile(r"(?:(?:option|choice|answer)[ _]?)?([a-j])")
 """A column with one of the choices, such as `A` or `option_a`."""
-_YES_NO = {
-    "yes": True,
-    "y": True,
-    "true": True,
-    "1": True,
-    "no": False,
-    "n": False,
-    "false": False,
-    "0": False,
-}
+_YES_NO = dict.fromkeys(("yes", "y", "true", "1"), True) | dict.fromkeys(("no", "n", "false", "0"), False)
 
 
 def is_asked(column: str) -> bool:

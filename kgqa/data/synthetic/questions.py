@@ -275,29 +275,15 @@ class PassageWriter:
 _TRIES = 40  # draws before a fact is given up: templates and leak checks reject many
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionMixture:
-    """Shares of the question types, as fractions of all; the rest is knowledge questions with a passage."""
-
-    stated: float = 0.30
-    """answer stands in the passage"""
-    none: float = 0.12
-    """unanswerable from passage and graph"""
-    no_passage: float = 0.10
-    """knowledge questions without a passage"""
-    choices: float = 0.10
-    """of the knowledge questions: with 4 or 5 choices"""
-    pairs: float = 0.60
-    """of the knowledge questions with a passage: in contrast pairs"""
+STATED, NONE, NO_PASSAGE = 0.30, 0.12, 0.10
+"""Shares of the questions that the passage answers, that nothing answers, and that have no passage; all others are
+knowledge questions with a passage."""
+CHOICES, PAIRS = 0.10, 0.60
+"""Shares of the knowledge questions with 4 or 5 choices; and, of those with a passage, in contrast pairs."""
 
 
 def generate_questions(
-    graph: KnowledgeGraph,
-    *,
-    count: int,
-    seed: int,
-    split: str = "train",
-    mixture: QuestionMixture | None = None,
+    graph: KnowledgeGraph, *, count: int, seed: int, split: str = "train"
 ) -> Iterator[Example]:
     """Synthetic questions about the facts of a graph, reproducibly for the same arguments.
 
@@ -310,9 +296,7 @@ def generate_questions(
     """
     if split not in ("train", "dev"):
         raise InputError(f"split={split!r}: take train or dev")
-    maker = _Maker(
-        Facts(graph), split == "dev", random.Random(f"{seed}/{split}"), mixture or QuestionMixture()
-    )
+    maker = _Maker(Facts(graph), split == "dev", random.Random(f"{seed}/{split}"))
     if not maker.groups:
         raise InputError(
             f"graph {graph.name}: no facts of relations such as HasInstrument, UsedFor or AtLocation"
@@ -330,10 +314,10 @@ def generate_questions(
 class _Maker(PassageWriter):
     """Draws examples, each of a randomly chosen fact."""
 
-    def __init__(self, facts: Facts, dev: bool, rng: random.Random, mixture: QuestionMixture) -> None:
+    def __init__(self, facts: Facts, dev: bool, rng: random.Random) -> None:
         self.groups = find_groups(facts, dev)
         super().__init__(facts, self.groups)
-        self.rng, self.mixture = rng, mixture
+        self.rng = rng
         self.group_weights = [
             group.wording.get("weight", 2) * min(1.0, len(group.heads) / 20) for group in self.groups
         ]
@@ -342,12 +326,11 @@ class _Maker(PassageWriter):
 
     def draw(self, identity: str) -> list[Example]:
         """Examples of one randomly chosen fact; empty if the templates cannot express it well."""
-        rng, mixture = self.rng, self.mixture
+        rng = self.rng
         group = rng.choices(self.groups, self.group_weights)[0]
         # A pair counts twice, so knowledge with a passage is drawn less often.
-        open_share = (1 - mixture.stated - mixture.none - mixture.no_passage) / (1 + mixture.pairs)
-        shares = [mixture.stated, mixture.none, mixture.no_passage, open_share]
-        what = rng.choices(["stated", "none", "bare", "hidden"], shares)[0]
+        hidden = (1 - STATED - NONE - NO_PASSAGE) / (1 + PAIRS)
+        what = rng.choices(["stated", "none", "bare", "hidden"], (STATED, NONE, NO_PASSAGE, hidden))[0]
         for _ in range(_TRIES):
             head = rng.choices(group.heads, cum_weights=group.weights)[0]
             if what == "stated":
@@ -360,7 +343,7 @@ class _Maker(PassageWriter):
                     example = self._someone_else(head, group, identity)
             elif what == "bare":
                 example = self._no_passage(head, group, identity)
-            elif rng.random() < mixture.pairs:
+            elif rng.random() < PAIRS:
                 pair = self._pair(head, group, identity)
                 if pair:
                     return pair
@@ -539,7 +522,7 @@ class _Maker(PassageWriter):
         if not kept:
             return None
         asked = Question(question, (), Passage(passage) if passage else None, identity)
-        if paired or self.rng.random() >= self.mixture.choices:
+        if paired or self.rng.random() >= CHOICES:
             surfaces = dict.fromkeys(s for a in kept for s in (facts.labels[a], facts.texts[a]))
             return Example(asked, concepts=tuple(surfaces), kind=group.name)
         choices = self._choices(group, head, kept[0])

@@ -19,7 +19,7 @@ from kgqa.graph.formats.source_files import (
     bare_suffix,
     batches,
 )
-from kgqa.graph.formats.tables import entities_of_table, read_csv, read_workbook
+from kgqa.graph.formats.tables import names_in_table, read_csv, read_workbook
 from kgqa.graph.formats.tsv import is_wordnet, read_conceptnet, read_tsv, read_wordnet
 from kgqa.graph.formats.write import (
     write_dot,
@@ -137,10 +137,10 @@ def read_source(path: Path, tally: Tally, options: ReadOptions = ReadOptions()) 
     return batches(read(path, tally, options))
 
 
-def entities_of_tables(paths: Sequence[Path], identifier: str = "") -> tuple[str, ...]:
-    """The entities that the rows of those files which are tables are about, so that each table can refer to them."""
+def names_in_tables(paths: Sequence[Path], identifier: str = "") -> tuple[tuple[str, str], ...]:
+    """The names of the rows of those files which are tables, each with its entity: each table can refer to them."""
     tables = (path for path in paths if form_of(path) in ("CSV", "Excel"))
-    return tuple(name for path in tables for name in entities_of_table(path, identifier))
+    return tuple(name for path in tables for name in names_in_table(path, identifier))
 
 
 def export_store(store: GraphStore, target: Path, form: str = "", overwrite: bool = False) -> None:

@@ -9,12 +9,12 @@ import math
 import re
 import zlib
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, NoReturn
 
-from kgqa.data.files import encoding_of
+from kgqa.data.files import ZstdFile, encoding_of
 from kgqa.types import InputError, Label, Relation, Triple
 
 # Bytes of a source file, decompressed and checked for content that no graph file has.
@@ -26,8 +26,6 @@ MAX_RATIO = 300
 """Maximum compression ratio; real graphs stay below 100, decompression bombs do not."""
 FREE_BYTES = 64 << 20
 """Decompressed size that any archive may have, whatever its ratio."""
-_FED = 1 << 12
-"""Number of bytes of a zstd file that are decompressed at a time: four bytes may expand to 128 KB."""
 _TRIPLE_TERM = re.compile(rb"<<|>>")
 
 
@@ -133,7 +131,7 @@ def _open(path: Path) -> BinaryIO:
         if suffix == ".gz":
             return gzip.open(path, "rb")  # type: ignore[return-value]
         if suffix == ".zst":
-            return _Zstd(path)  # type: ignore[return-value]
+            return ZstdFile(path)  # type: ignore[return-value]
         file = path.open("rb")
         # as some spreadsheets write it
         is_utf16 = file.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -142,45 +140,6 @@ def _open(path: Path) -> BinaryIO:
         return codecs.EncodedFile(file, "utf-8", encoding) if is_utf16 or is_cp949 else file
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}); check the path") from None
-
-
-def _frames(path: Path) -> Generator[bytes, None, None]:
-    """Decompressed frames of a zstd file; unlike the library's reader, this detects a truncated file."""
-    import zstandard
-
-    new = zstandard.ZstdDecompressor(max_window_size=1 << 27).decompressobj
-    frame: Any = None
-    rest = b""
-    with path.open("rb") as file:
-        while data := rest or file.read(_FED):
-            frame = frame or new()
-            try:
-                yield frame.decompress(data)
-            except zstandard.ZstdError as error:
-                raise OSError(str(error)) from None
-            rest = b""
-            if frame.eof:
-                frame, rest = None, frame.unused_data
-    if frame is not None:
-        raise EOFError("zstd frame ends early")
-
-
-class _Zstd:
-    """A zstd file opened for reading."""
-
-    def __init__(self, path: Path) -> None:
-        path.open("rb").close()  # raise now if the file cannot be read
-        self._parts = _frames(path)
-        self._left = memoryview(b"")
-
-    def read(self, size: int) -> bytes:
-        while not self._left and (part := next(self._parts, None)) is not None:
-            self._left = memoryview(part)
-        data, self._left = bytes(self._left[:size]), self._left[size:]
-        return data
-
-    def close(self) -> None:
-        self._parts.close()
 
 
 # Types for what parsers return: facts and labels, singly or in batches.
@@ -238,8 +197,8 @@ class ReadOptions(NamedTuple):
     """Put before blank nodes, to keep those of several files apart."""
     identifier: str = ""
     """The column of a table that names its entities."""
-    others: tuple[str, ...] = ()
-    """The entities of all tables that are read together."""
+    others: tuple[tuple[str, str], ...] = ()
+    """The names in all tables that are read together, each with its entity."""
 
 
 Statement = Triple | Label | Batch

@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
-from itertools import chain
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from kgqa.graph.formats.source_files import UNSTATED, Batch, Tally, batches, num
 from kgqa.graph.formats.tsv import columns_named, fact_of
 from kgqa.graph.formats.vocabulary import RDF
 from kgqa.graph.linking.label_keys import BOOLEAN, XSD, literal_name
-from kgqa.graph.linking.normalize import lemma, split_words
+from kgqa.graph.linking.normalize import STOP_WORDS, lemma, split_words
 from kgqa.types import InputError, Label, Triple
 
 _TRUTHS = {spelt: truth for truth in ("true", "false") for spelt in (truth, truth.title(), truth.upper())}
@@ -25,6 +25,9 @@ _TRUTHS |= {
 }
 _SEPARATORS = ",;\t|"
 _SEVERAL = ";"
+_LIST = re.compile(r"\s*(?:[,/&\n]|\band\b)\s*")
+"""What may separate a list's items, beside `_SEVERAL`."""
+_NOUN = re.compile(r"[^\W\d_A-Z][^\W\d_]*(?:[ '’-][^\W\d_]+){0,2}")
 _NOTHING = frozenset({"", "n/a", "nan", "null", "none"})
 _NUMBER = re.compile(r"[+-]?(0|[1-9]\d*|[1-9]\d{0,2}(,\d{3})+)(\.\d+)?([eE][+-]?\d+)?")
 _ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?)?")
@@ -51,16 +54,34 @@ class _Table(NamedTuple):
         """What stands before an entity's number: its class, else the header of the names: "order 3"."""
         return self.kind or _relation(self.columns[self.place])
 
+    @property
+    def label_place(self) -> int:
+        """The column with the labels of entities that are identified by numbers or codes; -1 for none."""
+        own = [row[self.place] for _, row in self.rows if self.place < len(row)]
+        is_key = all(map(_is_number, own)) or _REFERENCE.search(f"a {self.columns[self.place]}") is not None
+        headers = [name.lower() if n != self.place else "" for n, name in enumerate(self.columns)]
+        return next((headers.index(name) for name in _LABEL_COLUMNS if is_key and name in headers), -1)
+
     def heads(self) -> dict[int, str]:
         """The entity of each row, by line; empty if it has no name."""
         return {n: _name(row[self.place], self.noun) for n, row in self.rows if self.place < len(row)}
 
+    def names(self) -> Iterator[tuple[str, str]]:
+        """The names of the entities, and their labels that no other has, each with the entity."""
+        heads, place = self.heads(), self.label_place
+        labels = [(_name(row[place], ""), heads.get(n, "")) for n, row in self.rows if 0 <= place < len(row)]
+        often = Counter(label.casefold() for label, _ in labels)
+        yield from (
+            (label, head) for label, head in labels if label and head and often[label.casefold()] == 1
+        )
+        yield from ((head, head) for head in heads.values() if head)
+
 
 def read_csv(
-    path: Path, tally: Tally, identifier: str = "", others: Iterable[str] = ()
+    path: Path, tally: Tally, identifier: str = "", others: Iterable[tuple[str, str]] = ()
 ) -> Iterator[Triple | Label]:
     """Facts of a CSV file with a header and the separator comma, semicolon, tab or bar: one fact per row if the header
-    has head, relation and tail, else one entity per row (`_facts_of`). `others` are the entities of other tables.
+    has head, relation and tail, else one entity per row (`_facts_of`). `others` are `names_in_table` of other tables.
     """
     header, rows = _csv_rows(path)
     if places := columns_named(header):
@@ -70,20 +91,21 @@ def read_csv(
 
 
 def read_workbook(
-    path: Path, tally: Tally, identifier: str = "", others: Iterable[str] = ()
+    path: Path, tally: Tally, identifier: str = "", others: Iterable[tuple[str, str]] = ()
 ) -> Iterator[Triple | Label]:
     """Facts of all sheets of an Excel workbook, each a table with one entity per row (`_facts_of`)."""
     yield from _facts_of(_sheets(path, identifier), tally, others)
 
 
-def entities_of_table(path: Path, identifier: str = "") -> list[str]:
-    """The entities that the rows of a CSV file or of a workbook's sheets are about; none for one fact per row."""
+def names_in_table(path: Path, identifier: str = "") -> list[tuple[str, str]]:
+    """The names and labels of the entities that the rows of a CSV file or of a workbook's sheets are about, each with
+    the entity; none for one fact per row."""
     if path.suffix.lower() == ".xlsx":
         tables = _sheets(path, identifier)
     else:
         header, rows = _csv_rows(path)
         tables = [] if columns_named(header) else [_csv_table(path, header, rows, identifier)]
-    return [head for table in tables for head in table.heads().values()]
+    return [name for table in tables for name in table.names()]
 
 
 def _csv_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
@@ -145,26 +167,51 @@ def _table_of(
     return _Table(kind, names, rows, place)
 
 
-def _facts_of(tables: Sequence[_Table], tally: Tally, others: Iterable[str] = ()) -> Iterator[Triple | Label]:
+def _facts_of(
+    tables: Sequence[_Table], tally: Tally, others: Iterable[tuple[str, str]] = ()
+) -> Iterator[Triple | Label]:
     """Facts of tables.
 
     A row is about the entity that one column names. The other headers are relations; several values are separated by
-    `;`. Numbers and dates are values. A text is an entity if it names a row of any of the tables, or one of `others`,
-    or occurs several times in its column, and so is a number in a column `..._id`.
+    `;`, or written as a list (`_lists`). Numbers and dates are values. A text is an entity if it is the name or label
+    of a row of any of the tables, or one of `others`, or occurs several times in its column, and so is a number in a
+    column `..._id`.
     """
-    heads = chain(others, *(table.heads().values() for table in tables))
-    known = {name.casefold(): name for name in heads if name}
+    known = {name.casefold(): head for name, head in chain(others, *(table.names() for table in tables))}
     for table in tables:
         yield from _facts_of_table(table, tally, known)
 
 
+def _with_lists(rows: Sequence[_Row], known: Collection[str], *but: int) -> list[_Row]:
+    """Rows with the lists in their cells separated by `_SEVERAL`, except in the columns `but`; `known` are entities in
+    lower case."""
+    columns = zip_longest(*(row for _, row in rows))
+    listed = (cells if n in but else _lists(cells, known) for n, cells in enumerate(columns))
+    return [(number, row) for (number, _), row in zip(rows, zip(*listed, strict=True), strict=True)]
+
+
+def _lists(cells: Sequence[Any], known: Collection[str]) -> list[Any]:
+    """The cells of a column with their lists separated by `_SEVERAL`: "Ann Oak and Bo" if both, or most in all lists,
+    are entities or cells of the column; "flute, bass clarinet" if all between commas are short nouns in lower case."""
+    texts = {cell for cell in cells if isinstance(cell, str) and cell.casefold() not in known}
+    names = {*known, *(text.casefold() for text in texts if not _LIST.search(text))}
+    lists = {text: [part for part in _LIST.split(text) if part] for text in texts if _LIST.search(text)}
+    parts = [part for text in lists if "," in text for part in lists[text]]
+    are_lists = all(map(_is_noun, parts)) or sum(p.casefold() in names for p in parts) > 2 / 3 * len(parts)
+    for text, items in lists.items():
+        if not (are_lists and "," in text) and not names.issuperset(map(str.casefold, items)):
+            lists[text] = [text]
+    return [_SEVERAL.join(lists.get(cell, [cell])) if isinstance(cell, str) else cell for cell in cells]
+
+
+def _is_noun(text: str) -> bool:
+    return _NOUN.fullmatch(text) is not None and STOP_WORDS.isdisjoint(text.split())
+
+
 def _facts_of_table(table: _Table, tally: Tally, known: Mapping[str, str]) -> Iterator[Triple | Label]:
-    names, rows, place, heads = table.columns, table.rows, table.place, table.heads()
-    own = [row[place] for _, row in rows if place < len(row)]
-    is_key = all(map(_is_number, own)) or _REFERENCE.search(f"a {names[place]}") is not None
-    headers = [name.lower() for n, name in enumerate(names) if n != place]
-    label_column = next((name for name in _LABEL_COLUMNS if name in headers and is_key), "")
-    label_place = [name.lower() for name in names].index(label_column) if label_column else -1
+    names, place, heads = table.columns, table.place, table.heads()
+    label_place = table.label_place
+    rows = _with_lists(table.rows, known, place, label_place)
     things = {**_repeated(rows, place, label_place), **known}
     relations = [_relation(name) for name in names]
     day_first = [_day_first(row[n] for _, row in rows if n < len(row)) for n in range(len(names))]
@@ -275,7 +322,7 @@ def _repeated(rows: Sequence[_Row], *but: int) -> dict[str, str]:
 
 
 def _relation(header: str) -> str:
-    return re.sub(r"[/#:!]+", " ", _REFERENCE.sub("", header))
+    return re.sub(r"[/#:!?]+", " ", _REFERENCE.sub("", header)).rstrip()
 
 
 def _day_first(cells: Iterable[Any]) -> bool | None:

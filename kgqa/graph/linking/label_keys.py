@@ -44,7 +44,8 @@ _NUMBER_TYPES = """
 decimal double float integer int long short byte nonNegativeInteger positiveInteger negativeInteger nonPositiveInteger
 unsignedInt unsignedLong unsignedShort unsignedByte rational real
 """
-_NUMBERS = frozenset(_NUMBER_TYPES.split())
+NUMBERS = frozenset(_NUMBER_TYPES.split())
+"""XSD datatypes of numbers, with those of OWL."""
 DATES = frozenset("date dateTime dateTimeStamp gYear gYearMonth".split())  # noqa: SIM905
 """XSD datatypes of days, months and years."""
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -85,7 +86,7 @@ def literal_label(value: str, datatype: str = "") -> str:
         return {"true": "yes", "1": "yes", "false": "no", "0": "no"}.get(value, value)
     if kind == "gYear" and (match := _YEAR.fullmatch(value)):
         return _year(match[1] + match[2])
-    if kind in _NUMBERS:
+    if kind in NUMBERS:
         return _number(value)
     if (match := _DATE.fullmatch(value)) and (written := _day(match)):
         return written

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import tomllib
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from kgqa.validation import LANGUAGES, WORDINGS
@@ -12,17 +13,18 @@ from kgqa.validation import LANGUAGES, WORDINGS
 DICTIONARIES = WORDINGS.with_name("dictionaries")
 
 
-@cache
 def wordings(language: str) -> dict[str, Any]:
     """The tables of a language by name; none for a language without a file."""
-    path = WORDINGS / f"{language}.toml"
-    return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return _tables(WORDINGS / f"{language}.toml")
+
+
+def dictionary(language: str) -> dict[str, Any]:
+    """The tables of a language's English words; none for a language without them."""
+    return _tables(DICTIONARIES / f"{language}.toml")
 
 
 @cache
-def dictionary(language: str) -> dict[str, Any]:
-    """The tables of a language's English words; none for a language without them."""
-    path = DICTIONARIES / f"{language}.toml"
+def _tables(path: Path) -> dict[str, Any]:
     return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 

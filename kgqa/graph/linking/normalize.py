@@ -291,33 +291,24 @@ def _kiwi() -> Any:
         return _load()
 
 
-def dictionary_form(text: str, start: int, end: int) -> str:
-    """Dictionary form of the word at `start` to `end` of a text: of a predicate, or a noun without its
-    copula; "" for any other word.
+def dictionary_forms(text: str, start: int, end: int) -> tuple[str, ...]:
+    """The forms in which a label may have the word at `start` to `end` of a text: a predicate in dictionary form, of an
+    adjective the adnominal form too, in which the labels of properties are, or a noun without its copula.
 
-    >>> dictionary_form("의사였니? 땅을 팠니?", 9, 11), dictionary_form("의사였니? 땅을 팠니?", 0, 4)
-    ('파다', '의사')
+    >>> dictionary_forms("국이 뜨거웠다", 3, 7), dictionary_forms("의사였니? 땅을 팠니?", 0, 4)
+    (('뜨겁다', '뜨거운'), ('의사',))
 
     Raises InputError where the extra `ko` is not installed.
     """
-    for m in _inside(text, start, end):
+    inside = _inside(text, start, end)
+    for m in inside:
         if m.tag in _PREDICATES:
-            return text[start : m.start] + m.form + "다"
+            form = text[start : m.start] + m.form + "다"
+            is_adjective = any(other.tag in ("VA", "XSA") for other in inside)
+            return (form, conjugated(form, ("ᆫ", "ETM"))) if is_adjective else (form,)
         if m.tag == "VCP" and m.start > start:
-            return text[start : m.start]
-    return ""
-
-
-def dictionary_forms(text: str, start: int, end: int) -> tuple[str, ...]:
-    """The forms in which a label may have the word at `start` to `end` of a text: its dictionary form, and of an
-    adjective the adnominal form too, in which the labels of properties are.
-
-    >>> dictionary_forms("국이 뜨거웠다", 3, 7)
-    ('뜨겁다', '뜨거운')
-    """
-    form = dictionary_form(text, start, end)
-    is_adjective = any(m.tag in ("VA", "XSA") for m in _inside(text, start, end))
-    return (form, conjugated(form, ("ᆫ", "ETM"))) if form and is_adjective else (form,) * bool(form)
+            return (text[start : m.start],)
+    return ()
 
 
 def is_korean_function_word(text: str, start: int, end: int) -> bool:

@@ -17,22 +17,16 @@ from kgqa.types import Edges, Ints, KnowledgeGraph
 Mass = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class ExpansionSettings:
-    """Settings of the expansion; tuned on the training questions of CommonsenseQA."""
+# Tuned on the training questions of CommonsenseQA.
 
-    seed_facts: int = 3000
-    """Facts taken per linked concept and direction, heaviest first."""
-    frontier: int = 200
-    """Neighbours of question and passage from which the second hop starts; each choice has some more."""
-    choice_frontier: int = 20
-    """Neighbours of each choice from which the second hop starts."""
-    hub_facts: int = 25
-    """Facts taken per neighbour and direction, heaviest first."""
-    leaving: float = 0.4
-    """Mass that leaves a concept over a fact is divided by the concept's degree to this power."""
-    arriving: float = 0.1
-    """Mass that arrives at a concept is divided by its degree to this power: hubs are uninformative."""
+SEED_FACTS = 3000
+"""Facts taken per linked concept and direction, heaviest first."""
+FRONTIER, CHOICE_FRONTIER = 200, 20
+"""Neighbours from which the second hop starts: of question and passage together, and of each choice."""
+HUB_FACTS = 25
+"""Facts taken per neighbour and direction, heaviest first."""
+LEAVING, ARRIVING = 0.4, 0.1
+"""Mass that leaves or arrives at a concept is divided by its degree to these powers: hubs are uninformative."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,20 +93,18 @@ def best(score: NDArray[np.float64], count: int) -> NDArray[np.int64]:
     return places[np.argsort(-score[places], kind="stable")][:count]
 
 
-def expand(
-    graph: KnowledgeGraph, seeds: Ints, mass: Mass, settings: ExpansionSettings, also: Edges | None = None
-) -> Expansion:
+def expand(graph: KnowledgeGraph, seeds: Ints, mass: Mass, also: Edges | None = None) -> Expansion:
     """Spread `mass` (S, 1 + C) from `seeds` (S,), distinct and ascending, over two hops; the facts of hubs are capped.
 
     The facts `also` are included whether or not they are within two hops. The graph is queried for
     `neighbours` once a hop, and once for `degrees`.
     """
-    parts = [graph.neighbours(seeds, settings.seed_facts)]
+    parts = [graph.neighbours(seeds, SEED_FACTS)]
     first = len(parts[0].head)
     border = np.zeros(0, dtype=np.int32)
     if first:
-        border = _frontier(parts[0], seeds, mass, settings)
-        parts.append(_fresh(graph.neighbours(border, settings.hub_facts), seeds))
+        border = _frontier(parts[0], seeds, mass)
+        parts.append(_fresh(graph.neighbours(border, HUB_FACTS), seeds))
     if also is not None:
         parts.append(_unmet(_fresh(also, seeds), parts[1:]))
     edges = join(parts)
@@ -121,15 +113,15 @@ def expand(
     degree = np.maximum(graph.degrees(ids.astype(np.int32)), 1).astype(np.float64)
     head, tail, sources = place[:count], place[count : 2 * count], place[2 * count : 2 * count + len(seeds)]
     complete = np.zeros(len(ids), dtype=bool)
-    complete[sources] = degree[sources] <= settings.seed_facts
+    complete[sources] = degree[sources] <= SEED_FACTS
     beyond = place[2 * count + len(seeds) :]
-    complete[beyond] |= degree[beyond] <= settings.hub_facts
+    complete[beyond] |= degree[beyond] <= HUB_FACTS
     start = np.zeros((len(ids), mass.shape[1]))
     start[sources] = mass
     strength = np.log1p(edges.weight.astype(np.float64))
-    toll = tolls(degree, settings)
-    near = spread(start, head[:first], tail[:first], strength[:first], toll)
-    far = spread(near, head, tail, strength, toll)
+    toll = _tolls(degree)
+    near = _spread(start, head[:first], tail[:first], strength[:first], toll)
+    far = _spread(near, head, tail, strength, toll)
     local = edges._replace(head=head.astype(np.int32), tail=tail.astype(np.int32))
     return Expansion(ids.astype(np.int32), degree, sources, near, far, local, first, complete)
 
@@ -149,7 +141,7 @@ def _unmet(edges: Edges, met: Sequence[Edges]) -> Edges:
     return take(edges, np.array(list(rows.values()), dtype=np.int64))
 
 
-def _frontier(edges: Edges, seeds: Ints, mass: Mass, settings: ExpansionSettings) -> Ints:
+def _frontier(edges: Edges, seeds: Ints, mass: Mass) -> Ints:
     """The neighbours from which the second hop starts: the best of question and passage, and some of each choice.
 
     Degrees are those among the facts of the first hop, which saves a query.
@@ -160,21 +152,21 @@ def _frontier(edges: Edges, seeds: Ints, mass: Mass, settings: ExpansionSettings
     start[place[2 * count :]] = mass
     head, tail = place[:count], place[count : 2 * count]
     seen = np.bincount(place[: 2 * count], minlength=len(ids)).astype(np.float64)
-    near = spread(start, head, tail, np.log1p(edges.weight.astype(np.float64)), tolls(seen, settings))
+    near = _spread(start, head, tail, np.log1p(edges.weight.astype(np.float64)), _tolls(seen))
     near[place[2 * count :]] = 0.0
-    chosen = [best(near[:, 0], settings.frontier)]
-    chosen += [best(near[:, c], settings.choice_frontier) for c in range(1, mass.shape[1])]
+    chosen = [best(near[:, 0], FRONTIER)]
+    chosen += [best(near[:, c], CHOICE_FRONTIER) for c in range(1, mass.shape[1])]
     found: Ints = ids[distinct(np.concatenate(chosen))[0]].astype(np.int32)
     return found
 
 
-def tolls(degree: NDArray[np.float64], settings: ExpansionSettings) -> tuple[Mass, Mass]:
+def _tolls(degree: NDArray[np.float64]) -> tuple[Mass, Mass]:
     """Factors of mass that leaves a concept, and of mass that arrives at one, (V,) each."""
     logarithm = np.log(np.maximum(degree, 1.0))  # computed once for two powers of the same base
-    return np.exp(-settings.leaving * logarithm), np.exp(-settings.arriving * logarithm)
+    return np.exp(-LEAVING * logarithm), np.exp(-ARRIVING * logarithm)
 
 
-def spread(
+def _spread(
     start: Mass, head: NDArray[Any], tail: NDArray[Any], strength: NDArray[Any], toll: tuple[Mass, Mass]
 ) -> Mass:
     """Spread mass (V, 1 + C) by one hop, in both directions of each fact."""

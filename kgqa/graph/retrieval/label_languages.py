@@ -30,6 +30,15 @@ PREFERRED = Relation("http://www.w3.org/2004/02/skos/core#prefLabel", "preferred
 BESIDES = Relation("http://www.w3.org/2004/02/skos/core#altLabel", "other name", "is also called")
 
 
+def language_called(word: str) -> str:
+    """The code of a language by its name, "" for other words.
+
+    >>> language_called("German"), language_called("Germany")
+    ('de', '')
+    """
+    return _LANGUAGES.get(word, "")
+
+
 def label_in(graph: KnowledgeGraph, entity: int, language: str) -> str:
     """The label of a concept in a language, the preferred one if there is one; "" without any."""
     own = [label for label in graph.all_labels(entity) if label.language.split("-")[0] == language]

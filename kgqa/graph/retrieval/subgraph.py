@@ -15,8 +15,8 @@ from kgqa.graph.linking.linker import Linker
 from kgqa.graph.linking.normalize import STOP_WORDS, is_korean_question, lemma, words
 from kgqa.graph.retrieval.dense import FactHits, fused_ranks, nearest_concepts
 from kgqa.graph.retrieval.expansion import (
+    HUB_FACTS,
     Expansion,
-    ExpansionSettings,
     best,
     distinct,
     expand,
@@ -130,7 +130,6 @@ _SHARE = {NodeRole.CHOICE: 0.15, NodeRole.QUESTION: 0.2, NodeRole.PASSAGE: 0.25}
 """Quota of the linked concepts of each part, as a share of the nodes."""
 _FACT_CAP = 300
 _JUDGED = 3  # times max_nodes: the number of concepts whose own facts are fetched to determine their type
-_EXPANSION = ExpansionSettings()
 
 
 def node_budget(question: Question, max_nodes: int) -> int:
@@ -197,7 +196,7 @@ def retrieve_subgraphs(
     for i, seed in enumerate(seeds):
         columns[np.searchsorted(everyone, seed.ids), max(0, i - 1)] += seed.weight
     also = join([own.edges for own in hits]) if hits else None
-    reached = expand(graph, everyone, columns, _EXPANSION, also)
+    reached = expand(graph, everyone, columns, also)
     relations = graph.relations
     asked = question.text
     if code := language or ("ko" if is_korean_question(asked) else ""):
@@ -219,7 +218,7 @@ def retrieve_subgraphs(
         wanted,
         vague,
         weights,
-        None if plain else lambda ids: graph.neighbours(ids, _EXPANSION.hub_facts),
+        None if plain else lambda ids: graph.neighbours(ids, HUB_FACTS),
         _JUDGED * max_nodes,
         likelihood,
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kgqa.graph.formats import entities_of_tables, read_source
+from kgqa.graph.formats import names_in_tables, read_source
 from kgqa.graph.formats.source_files import Batch, ReadOptions, Tally
 from kgqa.graph.formats.sparql_client import Endpoint, is_small, read_endpoint
 from kgqa.graph.formats.tables import read_object
@@ -203,7 +203,7 @@ def import_graph(
 
     def read() -> Iterator[Batch]:
         files = [Path(s) for s in sources if isinstance(s, str | Path) and not is_url(s)]
-        others = entities_of_tables(files, identifier) if len(files) > 1 else ()
+        others = names_in_tables(files, identifier) if len(files) > 1 else ()
         for number, source in enumerate(sources):
             prefix = f"f{number}" if len(sources) > 1 else ""
             if isinstance(source, Endpoint) or is_url(source):

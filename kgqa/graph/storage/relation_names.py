@@ -31,12 +31,9 @@ _OWN = {name: Relation("", *label_words) for name, label_words in _TABLE["own"].
 MAX_ALTERNATES = 2
 
 
-def known_relations(path: Path = RELATIONS) -> dict[str, Relation]:
+def known_relations() -> dict[str, Relation]:
     """Relations of the shipped table by lower-cased name; empty if the table is not installed."""
-    if not path.is_file():
-        return {}
-    with path.open("rb") as file:
-        rows = tomllib.load(file)
+    rows = tomllib.loads(RELATIONS.read_text(encoding="utf-8")) if RELATIONS.is_file() else {}
     return {
         name.lower(): Relation(
             name, row.get("label", split_local_name(name)), row.get("words", ""), row.get("inverse", "")

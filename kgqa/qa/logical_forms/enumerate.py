@@ -38,14 +38,9 @@ from kgqa.qa.logical_forms.language import (
     reverse_path,
     subforms,
 )
-from kgqa.qa.logical_forms.mentions import (
-    asks_truth,
-    end_asked,
-    follows_negation,
-    has_more_content,
-    has_no_year,
-    rest_of,
-)
+from kgqa.qa.logical_forms.mentions import follows_negation, has_more_content, rest_of
+from kgqa.qa.logical_forms.operators import asks_truth, end_asked
+from kgqa.qa.logical_forms.question_values import has_no_year
 from kgqa.qa.logical_forms.set_facts import MAX_NODES
 from kgqa.qa.logical_forms.set_forms import MAX_MIDDLES, MAX_NARROWED, SetForms
 from kgqa.qa.logical_forms.verbalize import Verbalizer

@@ -14,7 +14,8 @@ from kgqa.qa.logical_forms.execute import execute, members
 from kgqa.qa.logical_forms.graph_facts import GraphFacts, TooManyFacts
 from kgqa.qa.logical_forms.graph_index import GraphIndex
 from kgqa.qa.logical_forms.language import Class, Entities, Extreme, Form, Join, Minus, SetForm, subforms
-from kgqa.qa.logical_forms.mentions import LISTED, question_mentions
+from kgqa.qa.logical_forms.mentions import question_mentions
+from kgqa.qa.logical_forms.question_values import LISTED
 from kgqa.qa.logical_forms.rank import RankedForm
 from kgqa.types import Question
 

@@ -14,6 +14,8 @@ from rapidfuzz import fuzz, process
 from kgqa.graph.linking.label_keys import MONTHS, noun_of
 from kgqa.graph.linking.normalize import STOP_WORDS, is_known, lemma, plain, split_local_name
 from kgqa.graph.relation_types import is_type_relation
+from kgqa.graph.retrieval.label_languages import language_called
+from kgqa.language.detect import language_of
 from kgqa.qa.logical_forms.graph_facts import GraphFacts
 from kgqa.qa.logical_forms.language import Form, parse, quoted, show
 from kgqa.qa.logical_forms.wording import wording_of
@@ -134,6 +136,16 @@ MAX_CLASSES = 16
 SIMILAR = 80.0
 """Minimum similarity (rapidfuzz ratio, 0 to 100) for a word to count as a misspelling of another."""
 _WORD = re.compile(r"\w+(?:[-.'’&/]\w+)*")
+_NAME = re.compile(r"[A-Z]\S")
+_NUMBERED = re.compile(r"\b([A-Z][^\W\d_]+) (\d+)\b(?![.,:]\d)")
+_ABBREVIATION = re.compile(r"\w*[A-Z]\w*[A-Z]\w*$")
+_NOUN_BEHIND = re.compile(rf" (?!(?:{'|'.join(sorted(STOP_WORDS))})\b)[a-z]")
+_TITLE = re.compile(
+    "Mrs?|Ms|Miss|Mx|Dr|Prof|Professor|Sir|Dame|Lady|Lord|Captain|Saint|St|King|Queen|Prince|Princess|Father|Sister"
+    "|Brother|Judge|President|Maestro|Chef|Coach|Nurse|Aunt|Uncle|Herr|Frau|Madame|Inspector|Colonel|Reverend"
+)
+_BEGINS = re.compile(r"(?:^|[.!?:\"“(])\W*$")
+"""Before the first word of a sentence."""
 _QUALIFIER = re.compile(r"\s*\([^)]*\)$")
 """A disambiguating qualifier: "planet" does not mention "Mercury (planet)"."""
 _MODALS_AND_NAMES = frozenset({"May", "Will"})
@@ -162,6 +174,7 @@ class GraphIndex:
         self._words: dict[int, list[tuple[str, ...]]] = {}
         self._label: dict[int, str] = {}
         self._literals: set[str] = set()
+        self._languages: set[str] = set()
         name_words = (f"{relation.label} {relation.words}" for relation in graph.relations)
         self._relation_words = {word for text in name_words for word in _WORD.findall(text.casefold())}
         self._numbers: dict[str, dict[int, tuple[bool, set[str]]]] = defaultdict(dict)
@@ -182,7 +195,9 @@ class GraphIndex:
                 self._literals.add(label.casefold())
             if name.startswith('"') or not label:
                 continue
-            texts = {label, *(other.text for other in graph.all_labels(entity))}
+            others = graph.all_labels(entity)
+            self._languages |= {other.language.split("-")[0] for other in others if other.language}
+            texts = {label, *(other.text for other in others)}
             self._label[entity] = label.casefold()
             texts |= {shorter for text in texts if (shorter := _QUALIFIER.sub("", text))} - {label}
             self._words[entity] = [
@@ -276,6 +291,51 @@ class GraphIndex:
                 found.append((start, end, tuple(sorted(best[1], key=self._label.__getitem__)[:MAX_NAMED])))
             n = best[0] + 1
         return found
+
+    def unknown_names(self, text: str, known: Mapping[tuple[int, int], bool]) -> tuple[str, ...]:
+        """Words of a text that are names by their capital, and that the graph does not have: "NASA", the "K-99" of
+        "Pulsar K-99", or "Loan 9" where there are others.
+
+        Left out are the first words of sentences, words in the spans `known` and next to those that are whole names,
+        titles ("Dr"), languages of labels ("in German") and abbreviations before a noun ("the ISBN number"). There are
+        none where the graph is not indexed, where all words have capitals, and in German, whose nouns have them.
+        """
+        found = [word for word in _WORD.finditer(text) if word[0].lower() not in STOP_WORDS]
+        if not self._of_word or not any(word[0].islower() for word in found) or language_of(text) == "de":
+            return ()
+        named = (
+            word[0]
+            for word in found
+            if _NAME.match(word[0])
+            and not _BEGINS.search(text[: word.start()])
+            and not any(
+                s - 2 * whole < word.end() and word.start() < e + 2 * whole for (s, e), whole in known.items()
+            )
+            and not _TITLE.fullmatch(word[0])
+            and not (_ABBREVIATION.match(word[0]) and _NOUN_BEHIND.match(text, word.end()))
+            and language_called(word[0]) not in self._languages
+            and not self._has(word[0], text)
+        )
+        return (*named, *(m[0] for m in _NUMBERED.finditer(text) if self._has_other_numbers(m[1], m[2])))
+
+    def _has_other_numbers(self, word: str, number: str) -> bool:
+        """Whether the graph has a "Loan 7", but no loan of this number."""
+        bearers = self._of_word.get(word.casefold(), ())
+        names = [name for e in bearers for name in self._words[e] if name[:1] == (word.casefold(),)]
+        numbers = [name[1] for name in names if len(name) == 2 and name[1].isdecimal()]
+        return bool(numbers) and number not in numbers
+
+    def _has(self, word: str, text: str) -> bool:
+        """Whether a word, or one that it may be a misspelling of, is in a label or in a text of the graph, or a
+        month. With another number it is another name."""
+        low = word.casefold().removesuffix("'s").removesuffix("’s")
+        if low in self._of_word or low in self._relation_words or low in self._words_of_literals:
+            return True
+        return low.title() in MONTHS or (low.isalpha() and bool(self._bearing(word, text)))
+
+    @cached_property
+    def _words_of_literals(self) -> set[str]:
+        return {word for literal in self._literals for word in _WORD.findall(literal)}
 
     def classes_called(self, word: str) -> tuple[int, ...]:
         """The classes with a noun as last word (`_by_noun`): radio and podcast episodes for "episodes"."""

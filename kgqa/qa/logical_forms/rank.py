@@ -46,21 +46,20 @@ from kgqa.qa.logical_forms.language import (
     subforms,
 )
 from kgqa.qa.logical_forms.mentions import (
-    IN_OR_THE,
     QuestionMentions,
-    are_synonyms,
-    attributes_asked,
     class_asked,
     counted_nouns,
+    has_more_content,
     most_counted,
-    operators_in,
-    opposed,
     rest_of,
 )
+from kgqa.qa.logical_forms.operators import are_synonyms, attributes_asked, operators_in, opposed
+from kgqa.qa.logical_forms.question_values import IN_OR_THE
 from kgqa.qa.logical_forms.similarity import Similarity
 from kgqa.qa.logical_forms.verbalize import Verbalizer
 from kgqa.qa.logical_forms.wording import wording_of
 from kgqa.types import NO, YES, InputError, first_line
+from kgqa.verbalize.inflection import is_plural
 
 MAX_READ = 32
 """Size of the shortlist that the reader scores."""
@@ -70,6 +69,8 @@ MAX_EXECUTED = 320
 """Maximum number of forms that are executed, best first."""
 NO_FORM = "the graph does not say it"
 """The last choice: no form fits. The adapter was trained with these words."""
+_WHICH = re.compile(r"\b(?:which|what)(?: of the)? $", re.IGNORECASE)
+_BEST = re.compile(r"\bthe (?:(?:most|least) \w+|\w{2,}est) $", re.IGNORECASE)
 _CLASS_ASKED = re.compile(r"\b(?:which|what|whose|the|a|its|their|of|'s) class\b", re.IGNORECASE)
 _LENGTH, _UNNAMED, _MISSED, _UNASKED, _FITS, _NEAR = 0.1, 0.2, 0.4, 0.3, 0.2, 1.0
 """Costs of a form in the shortlist: for each further relation; for a class that the question does not mention; for an
@@ -77,6 +78,8 @@ operator, mention or value that the form leaves out; for an operator that the qu
 result of the expected answer type, and per unit of cosine similarity."""
 _CLASS, _ENTITY = 0.6, 4.0
 """Costs of leaving out the mention of a class and of another entity, relative to that of an operator."""
+_UNKNOWN = 3.0
+"""Cost of every form if the question has a name that the graph does not have."""
 _OTHER = 1.0
 """Cost of counting or comparing other things than those that the question counts."""
 _UNFIT = 4.0
@@ -88,8 +91,10 @@ _HALF = 4.0
 """Cost of a form that leaves out one of two things of a record that the question mentions, or one of two conditions
 that it joins by "and"."""
 _STEP = 2.0
-"""Cost of each relation, of several that lead one after the other to the class asked for, that no word of the question
-can stand for: "Which coach won the race?" is not about the winner's coach."""
+"""Cost of each relation, of several that lead one after the other to the answer, that no word of the question can stand
+for: "Which coach won the race?" is not about the winner's coach."""
+_MORE = 2.0
+"""Cost of asking only whether there is something where the question says what."""
 _FEW = 30
 """Number of members of a result that are examined, and of facts of each."""
 _SIMPLE = 0.01
@@ -170,7 +175,8 @@ def shortlist(
     plain = [n for n, form in enumerate(forms) if costs[n] <= least and sum(map(len, paths(form))) == 1]
     plain = sorted(plain, key=lambda n: -scores[n])[:MAX_PLAIN]
     called, classes = _alternative_labels(facts, asked), _CLASS_ASKED.search(rest) is not None
-    verbalizer, for_people = (Verbalizer(facts, called, classes, people) for people in (False, True))
+    nouns = _used_as_kinds(facts, asked)
+    verbalizer, for_people = (Verbalizer(facts, called, classes, people, nouns) for people in (False, True))
     found: dict[str, RankedForm] = {}
     denoted: dict[tuple[object, type], int] = {}
     wanted, kinds = value_asked(asked.text), class_asked(facts, asked)
@@ -232,6 +238,18 @@ def _alternative_labels(facts: GraphFacts, asked: QuestionMentions) -> dict[int,
             if best != texts[0]:
                 found[entity] = best
     return found
+
+
+def _used_as_kinds(facts: GraphFacts, asked: QuestionMentions) -> set[int]:
+    """The things that a question mentions by a plural or asks for, and so uses as kinds: "dogs", "which dog"."""
+    text = asked.text
+    spans = ((text[m.start : m.end], text[: m.start], m.entities) for m in asked.mentions if m.start >= 0)
+    used = (
+        entities
+        for noun, before, entities in spans
+        if noun.islower() and (is_plural(noun.split()[-1]) or _WHICH.search(before))
+    )
+    return {e for entities in used for e in entities if not facts.is_class(e)}
 
 
 def _closeness(
@@ -325,7 +343,7 @@ def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
     counted = (class_counted(facts, p) for p in inside if isinstance(p, Extreme | Filter) and p.counted)
     named.update(kind for kind in counted if kind is not None)
     named.update(owner for e in entities_in(form) if facts.aspect(e) for owner in facts.owners(e))
-    cost = 0.0
+    cost = _UNKNOWN * bool(asked.unknown)
     values = {value for part in inside if isinstance(part, Filter) for value in part.values} - {YES, NO}
     numbers = " ".join(facts.graph.relations[r].label for r in _relations(form) if facts.is_count(r))
     for mention in asked.mentions:
@@ -362,6 +380,8 @@ def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
             cost += _UNASKED
         if isinstance(part, Aggregate) and not _AGGREGATED_BY[part.kind] & asked.operators:
             cost += _UNASKED
+        if isinstance(part, Aggregate) and part.kind in ("MIN", "MAX"):
+            cost += _OTHER * _asks_extreme_thing(facts, asked)
         if isinstance(part, Extreme) and part.rank != rank:
             cost += _UNASKED
         if (
@@ -385,11 +405,26 @@ def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
     if isinstance(form, Count | Aggregate | Difference) and asked.operators.isdisjoint(_NUMBERS):
         cost += _UNFIT * (value_asked(asked.text).kind == "thing")  # "who" does not ask for a number
     cost += _HALF * max(conditions_asked(facts, asked) - max(len(_conditions(form)), 1), 0)
-    if (kinds := class_asked(facts, asked)) and (hops := _hops(facts, form)) > 1:
-        cost += _STEP * max(hops - _words_for_hops(facts, asked, kinds), 0)
+    if (hops := _hops(facts, form)) > 1:
+        cost += _STEP * max(hops - _words_for_hops(facts, asked, class_asked(facts, asked)), 0)
     if isinstance(form, Exists | Every | Compare) is not ("truth" in asked.operators):
         cost += _UNASKED
-    return cost
+    return cost + _MORE * _says_less(facts, asked, form)
+
+
+def _asks_extreme_thing(facts: GraphFacts, asked: QuestionMentions) -> bool:
+    """Whether a class follows a superlative: "the longest meeting" is a meeting, and no duration."""
+    before = (asked.text[: m.start] for m in asked.mentions if all(map(facts.is_class, m.entities)))
+    return any(map(_BEST.search, before))
+
+
+def _says_less(facts: GraphFacts, asked: QuestionMentions, form: Form) -> bool:
+    """Whether a form asks who has a relation to anything, and the question says to what: "Who plays the harp?"."""
+    match form.source if isinstance(form, Count) else form:
+        case And(Class(kinds) as base, Join((_,), Join((step,), inner))) if inner == base:
+            relation = facts.graph.relations[step.relation]
+            return has_more_content(asked, kinds, f"{relation.label} {relation.words}")
+    return False
 
 
 def conditions_asked(facts: GraphFacts, asked: QuestionMentions) -> int:

@@ -27,11 +27,11 @@ from kgqa.qa.logical_forms.mentions import (
     asks_other_noun,
     class_asked,
     classes_of_all,
-    comparators_in,
     joined_by_or,
     most_counted,
     rest_of,
 )
+from kgqa.qa.logical_forms.question_values import comparators_in
 from kgqa.qa.logical_forms.set_facts import SetFacts
 from kgqa.qa.logical_forms.wording import wording_of
 

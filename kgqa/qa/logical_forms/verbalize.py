@@ -69,6 +69,8 @@ _TIME = re.compile(
 _PLACE = re.compile(r"(.+ place|happened|occurred) (?:at|in)", re.IGNORECASE)
 """Verbs of events that are followed by a place."""
 _AT = re.compile(r" (?:at|in|on)$", re.IGNORECASE)
+_KIND = re.compile(r"\b(?:kind|type|sort|species|category|class)(?: of \w+)?$", re.IGNORECASE)
+"""Labels of relations whose values are nouns for what has them."""
 _SIGNS = {">": "more than", "<": "less than", "=": "the same as"}
 
 
@@ -78,6 +80,7 @@ class Verbalizer:
     Args:
         facts: the graph.
         called: alternative labels, as used in the question.
+        kinds: values that the question uses as nouns for what has them, as "dogs" for those whose species is dog.
         classes: whether to say "the subclasses of food" instead of "the kinds of food".
         for_people: whether to name the class of what is asked for: "the lakes that Otter crosses". The reader was
             trained with shorter phrases: "what Otter crosses".
@@ -89,8 +92,10 @@ class Verbalizer:
         called: Mapping[int, str] | None = None,
         classes: bool = False,
         for_people: bool = False,
+        kinds: Collection[int] = (),
     ) -> None:
         self.facts, self.called, self._classes, self._for_people = facts, called or {}, classes, for_people
+        self._values_as_kinds = kinds
         self._translated: list[str] = []
 
     def phrase(self, form: Form) -> str:
@@ -223,11 +228,13 @@ class Verbalizer:
                 return f"{self.noun(base, those)} that {self._held(self._wording(step))}"
             case And(Class(kinds), other):
                 return self.noun(other, self._kinds(kinds))
+            case And(left, right) if kind := self._of_kind(left):
+                return self.noun(right, kind)
             case And(left, right):
                 first = self.noun(left, those)
                 return f"{first} and at once {self.noun(right, those).removeprefix(f'{those} ')}"
             case Join(path, source):
-                return self._joined(path, source, those)
+                return self._of_kind(form) or self._joined(path, source, those)
             case (
                 Filter(path=(back,), source=Join((step,), Class()), counted=True)
                 | Extreme(path=(back,), source=Join((step,), Class()), counted=True)
@@ -257,6 +264,13 @@ class Verbalizer:
             case Minus(left, right):
                 return f"{self.noun(left, those)} except {self.noun(right, those)}"
         raise TypeError(form)
+
+    def _of_kind(self, form: SetForm) -> str:
+        """A set as the plural of its kind, "dogs" for those whose species is dog, where the question does so."""
+        match form:
+            case Join((step,), Entities((kind,))) if not step.forward and kind in self._values_as_kinds:
+                return _plural_of(self._short(kind)) if _KIND.search(self._relation(step)) else ""
+        return ""
 
     def _those(self, form: SetForm) -> str:
         """The members of a set whose class the question does not name: that class, if people are told."""

@@ -173,11 +173,6 @@ def _tokens(offsets: Sequence[tuple[int, int]], amount: Amount, shift: int) -> t
     return shift + inside[0], shift + inside[-1]
 
 
-def quantity_kind(quantity: Quantity) -> int:
-    """Index of a quantity's kind in the arithmetic head."""
-    return _KINDS.get(quantity.kind, KINDS - 1)
-
-
 def amount_tokens(sums: Sequence[Sum], states: Sequence[Tensor]) -> QuantityTokens:
     """A batch of arithmetic questions with the encoder's states (T, H) of each."""
     width = max(map(len, states))
@@ -192,7 +187,7 @@ def amount_tokens(sums: Sequence[Sum], states: Sequence[Tensor]) -> QuantityToke
         batch.mask[n, : len(own)] = True
         batch.segment[n, each.passage_at : len(own)] = 1
         for quantity, (first, last) in zip(each.quantities, each.places, strict=True):
-            batch.kind[n, first : last + 1] = quantity_kind(quantity)
+            batch.kind[n, first : last + 1] = _KINDS.get(quantity.kind, KINDS - 1)
     return batch
 
 
@@ -254,11 +249,7 @@ def scores_of(head: ArithmeticHead, pairs: Tensor, options: Options) -> Tensor:
 
 
 def expressions(
-    head: ArithmeticHead,
-    quantities: tuple[Quantity, ...],
-    states: Tensor,
-    text: Tensor,
-    question: str,
+    head: ArithmeticHead, quantities: tuple[Quantity, ...], states: Tensor, text: Tensor, question: str
 ) -> list[Expression]:
     """The most probable expressions by beam search, best first, whose results are of the kind that the question asks
     for; `states` (n, size) are those of the quantities, `text` (size,) that of question and passage."""

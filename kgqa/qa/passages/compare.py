@@ -140,16 +140,15 @@ def comparison_of(text: str, passage: str = "") -> Comparison | None:
     number = _COUNT.search(text)
     count = 1 + (number.lastindex or 1) if number else 0 if is_most else 2
     things: tuple[str, ...] = ()
-    is_share = scale.name in ("time", "amount") and after.startswith(
-        ("of ", "to ")
-    )  # "most of them", "the first to come"
+    # "most of them", "the first to come"
+    is_share = scale.name in ("time", "amount") and after.startswith(("of ", "to "))
     if either and not polar:
         things = either[1], either[2]
     elif polar and not either:
         before = before[polar.end() :].strip()
         first, than, second = after.partition("than ")
         extreme = _EXTREME.fullmatch(before)
-        if degree in ("before", "after"):
+        if degree in _TIMES:
             things = before, after
         elif than:
             things = f"{before} {first}".strip(), second
@@ -157,13 +156,7 @@ def comparison_of(text: str, passage: str = "") -> Comparison | None:
             things = (extreme[1].strip() if extreme else before,)
         if not all(content(thing) for thing in things) or not things:
             return None
-    elif (
-        either
-        or "than" in after.split()
-        or degree in ("before", "after")
-        or _ATTRIBUTE.search(before)
-        or is_share
-    ):
+    elif either or is_share or degree in _TIMES or "than" in after.split() or _ATTRIBUTE.search(before):
         return None
     return Comparison(scale, sign, things, not polar, noun, bool(_WHOSE.search(asked)), count)
 
@@ -227,8 +220,7 @@ _RELATIVE = re.compile(
 _DIFFERENCE = re.compile(r"(?:\s+[\w'’-]+){0,2}?\s+([a-z]+)\b")
 _APART = frozenset({"ahead", "behind", "early", "late", "apart"})
 _ABOUT = re.compile(
-    r"\b(?:at (?:least|most)|(?:more|less|fewer) than|up to|under|over|one in|not before)\s+$",
-    re.IGNORECASE,
+    r"\b(?:at (?:least|most)|(?:more|less|fewer) than|up to|under|over|one in|not before)\s+$", re.IGNORECASE
 )
 _NOT_COUNTED = re.compile(r"one|both|an?", re.IGNORECASE)
 _OF = re.compile(r"\s+of\s+(\w+)")
@@ -258,7 +250,9 @@ def by_values(passage: str, asked: Comparison) -> list[PartialOrder]:
                 continue
             quantity = Quantity(quantity.value)
         if not _is_bare(quantity):
-            fits = not asked.noun or bool(content(asked.noun) & content(quantity.unit + _of(passage, end)))
+            of = _OF.match(passage, end)  # "two pounds of honey"
+            counted = f"{quantity.unit} {of[1] if of else ''}"
+            fits = not asked.noun or bool(content(asked.noun) & content(counted))
         elif not _is_bare(before) and before.kind != DATE:  # "18 euros, and the other 27"
             factor = Fraction(HOUR) if before.kind == CLOCK else before.factor
             quantity = before._replace(value=quantity.value * factor)
@@ -293,12 +287,6 @@ def _ordered(clauses: Sequence[Clause], scale: Scale) -> PartialOrder:
         if is_more is not None and is_more.value:
             pairs.add((m, n))
     return PartialOrder(clauses, frozenset(pairs))
-
-
-def _of(passage: str, at: int) -> str:
-    """What an amount that ends at `at` is of, after a space: " honey" in "two pounds of honey"."""
-    found = _OF.match(passage, at)
-    return f" {found[1]}" if found else ""
 
 
 def _is_bare(quantity: Quantity) -> bool:
@@ -420,15 +408,12 @@ def _comparative(told: _Statements, word: re.Match[str], asked: Comparison) -> _
     if (equal := _LESS_AS.search(passage, start, behind)) and equal.start(1) == at:
         scale, sign = scale_of(comparative(name), asked.scale)
         joins = _AS.search(passage, behind, end)
-        found = _Comparative(
-            -sign if joins else 0, Span(start, equal.start()), joins and Span(joins.end(), end)
-        )
-        return found if scale is asked.scale else None
+        one, other = Span(start, equal.start()), joins and Span(joins.end(), end)
+        return _Comparative(-sign if joins else 0, one, other) if scale is asked.scale else None
     differs = (a for a in told.amounts if start <= a.start and _DIFFERS.fullmatch(passage, a.end, at))
     difference = next(differs, None) if scale else None
-    if (
-        scale and scale.name == "amount" and difference and asked.has(difference.quantity.kind)
-    ):  # "an hour more"
+    # "an hour more"
+    if scale and scale.name == "amount" and difference and asked.has(difference.quantity.kind):
         scale, sign = asked.scale, -sign if difference.quantity.kind in asked.scale.falls else sign
     if scale is not asked.scale or (name.endswith("st") and start == at):  # "First A, then B"
         return None
@@ -441,9 +426,8 @@ def _comparative(told: _Statements, word: re.Match[str], asked: Comparison) -> _
     one = Span(start, min(difference.start if difference else at, owner.start() if owner else at))
     if owner:
         return _Comparative(sign, one, Span(*owner.span(1)))
-    return _Comparative(
-        sign, one, Span(joins.end() if joins else behind, end) if joins or name in _TIMES else None
-    )
+    other = Span(joins.end() if joins else behind, end) if joins or name in _TIMES else None
+    return _Comparative(sign, one, other)
 
 
 def by_words(passage: str, asked: Comparison) -> PartialOrder | None:
@@ -568,10 +552,9 @@ def _compared(state: QAState) -> QAState:
     question = state.question
     if state.computed is not None or state.is_glossed or not state.is_open or not question.passage_text:
         return state
-    found = compared(question.text, question.passage_text, state.scores.spans)
-    if found is None and (role := role_answer(question.text, question.passage_text)):
-        found = ComparedAnswer(*role)
-    if found is None and (stated := implied(question.text, question.passage_text)):
+    texts = question.text, question.passage_text
+    found = compared(*texts, state.scores.spans)
+    if found is None and (stated := role_answer(*texts) or implied(*texts)):
         found = ComparedAnswer(*stated)
     if found is None:
         return state

@@ -96,18 +96,8 @@ def _table() -> tuple[dict[str, frozenset[str]], tuple[Frame, ...]]:
         forms = {form: verb for one in verbs for verb in [one.split()[0]] for form in (verb, gerund(verb))}
         first, second = row["parties"].split()
         things = _content(row.get("things", ""))
-        frames.append(
-            Frame(
-                name,
-                row.get("within", ""),
-                (first, second),
-                things,
-                row.get("one_way", False),
-                patterns,
-                verbs,
-                forms,
-            )
-        )
+        within, one_way = row.get("within", ""), row.get("one_way", False)
+        frames.append(Frame(name, within, (first, second), things, one_way, patterns, verbs, forms))
     return lists, tuple(frames)
 
 
@@ -191,11 +181,8 @@ def _begins(word: str, last: str) -> bool:
 
 def _joins(last: str, behind: Tokens) -> bool:
     """Whether an "and" joins two noun phrases, not two clauses, by the word before it and the tokens behind it."""
-    words = list(
-        takewhile(
-            lambda word: not _is_break(word) and not _is_in(word, "prepositions"), (t[0] for t in behind)
-        )
-    )
+    texts = (token[0] for token in behind)
+    words = list(takewhile(lambda word: not _is_break(word) and not _is_in(word, "prepositions"), texts))
     if words and _is_in(words[0], "determiners"):
         return len(words) < 4 and (len(words) == len(behind) or behind[len(words)][0] in ".!?")
     return bool(words) and all(map(_is_name, [last, *words]))
@@ -243,15 +230,14 @@ def _clauses(text: str, frame: Frame, is_passive: bool = False) -> Iterator[Clau
         base, passive = verb.split()[0], any(_is_in(word, "passive") for word in helpers)
         is_gerund = token[0].lower() == gerund(base)
         is_bare = token[0].lower() == base != past(base)
+        is_modal = any(_is_in(word, "modals") for word in helpers)
         yield Clause(
             verb,
             _subject(text, tokens, begin, start),
             found,
             text[tokens[begin].start() : max(token.end(), *(phrase.span.end for phrase in found), 0)],
             is_passive or (passive and not is_gerund),
-            not is_bare
-            and (passive or not is_gerund)
-            and not any(_is_in(word, "modals") for word in helpers),
+            not (is_bare or is_modal) and (passive or not is_gerund),
         )
 
 
@@ -355,22 +341,17 @@ def _stated(passage: str, frame: Frame) -> tuple[Event, Span] | None:
                 if not told and other is frame and _is_mention(clause, frame):
                     return None
                 parties = dict(zip(other.parties, frame.parties, strict=True))
-                events += [
-                    Event(
-                        {parties.get(role, role): phrase for role, phrase in event.roles.items()},
-                        (),
-                        event.text,
-                    )
-                    for event in told
-                ]
+                for event in told:
+                    roles = {
+                        parties.get(role, role): phrase._replace(
+                            span=Span(*(at + start for at in phrase.span))
+                        )
+                        for role, phrase in event.roles.items()
+                    }
+                    events.append(Event(roles, (), event.text))
         if events and _REPORTED.search(sentence):
             return None
-        for event in events:
-            roles = {
-                role: phrase._replace(span=Span(phrase.span.start + start, phrase.span.end + start))
-                for role, phrase in event.roles.items()
-            }
-            found.append((event._replace(roles=roles), Span(start, start + len(sentence))))
+        found += [(event, Span(start, start + len(sentence))) for event in events]
     return found[0] if len(found) == 1 else None
 
 
@@ -475,26 +456,20 @@ def _parsed(text: str, frame: Frame, is_passive: bool = False) -> list[Event]:
 # The answer.
 
 
-class Role(NamedTuple):
-    """ "yes", "no" or the party asked for, and where the passage states it."""
-
-    text: str
-    span: Span
-
-
-def answer(question: str, passage: str) -> Role | None:
-    """The answer to a question about a role that a passage states; None if it asks for none, or it is not stated.
+def answer(question: str, passage: str) -> tuple[str, Span] | None:
+    """The answer to a question about a role ("yes", "no" or the party asked for), and where the passage states it; None
+    if the question asks for no role, or the passage does not state it.
 
     >>> answer("Who lost the final?", "Ajax beat Lyon in the final.")
-    Role(text='Lyon', span=Span(start=10, end=14))
-    >>> answer("Did Lyon win?", "Ajax beat Lyon in the final.").text
-    'no'
+    ('Lyon', Span(start=10, end=14))
+    >>> answer("Did Lyon win?", "Ajax beat Lyon in the final.")
+    ('no', Span(start=0, end=28))
     """
     found = {role for frame in _table()[1] for role in _roles(question, passage, frame)}
     return found.pop() if len(found) == 1 else None
 
 
-def _roles(question: str, passage: str, frame: Frame) -> Iterator[Role]:
+def _roles(question: str, passage: str, frame: Frame) -> Iterator[tuple[str, Span]]:
     """The answers by one frame."""
     asked = _asked(question, frame)
     told = _stated(passage, frame) if asked else None
@@ -515,17 +490,14 @@ def _roles(question: str, passage: str, frame: Frame) -> Iterator[Role]:
         if gap in frame.parties:
             span = event.roles[gap].span
             is_who = frame.one_way or _is_somebody(event.roles[gap])
-            if (
-                straight
-                and is_who
-                and not any(_is_same(phrase, event.roles[gap], "") for phrase in parties.values())
-            ):
-                yield Role(passage[slice(*span)], span)
+            is_named = any(_is_same(phrase, event.roles[gap], "") for phrase in parties.values())
+            if straight and is_who and not is_named:
+                yield passage[slice(*span)], span
         elif gap is None and parties and frame.one_way:
             other = dict(zip(frame.parties, reversed(frame.parties), strict=True))
             crossed = all(_is_same(phrase, event.roles[other[role]]) for role, phrase in parties.items())
             if straight != crossed:
-                yield Role(YES if straight else NO, sentence)
+                yield YES if straight else NO, sentence
 
 
 _NOBODY = re.compile(

@@ -60,10 +60,16 @@ def test_same_seed_same_examples() -> None:
     assert first == again != other
 
 
-def test_pairs_share_the_question_and_differ_in_the_answer() -> None:
-    mixture = questions.QuestionMixture(stated=0, none=0, no_passage=0, choices=0, pairs=1)
+def only(monkeypatch: pytest.MonkeyPatch, **shares: float) -> None:
+    """Generate knowledge questions with a passage alone, but for these shares of others."""
+    for name in ("STATED", "NONE", "NO_PASSAGE", "CHOICES", "PAIRS"):
+        monkeypatch.setattr(questions, name, shares.get(name, 0))
+
+
+def test_pairs_share_the_question_and_differ_in_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    only(monkeypatch, PAIRS=1)
     pairs: dict[str, list] = {}
-    for example in questions.generate_questions(graph(), count=300, seed=3, mixture=mixture):
+    for example in questions.generate_questions(graph(), count=300, seed=3):
         if example.question.id[-2:] in ("-a", "-b"):
             pairs.setdefault(example.question.id[:-2], []).append(example)
     whole = [pair for pair in pairs.values() if len(pair) == 2]
@@ -74,23 +80,23 @@ def test_pairs_share_the_question_and_differ_in_the_answer() -> None:
         assert not set(first.concepts) & set(second.concepts)
 
 
-def test_a_generic_verb_is_answered_by_way_of_a_subevent() -> None:
-    mixture = questions.QuestionMixture(stated=0, none=0, no_passage=0, choices=0, pairs=0)
+def test_a_generic_verb_is_answered_by_way_of_a_subevent(monkeypatch: pytest.MonkeyPatch) -> None:
+    only(monkeypatch)
     found = [
         example.concepts
         for split in ("train", "dev")
-        for example in questions.generate_questions(graph(), count=2000, seed=0, split=split, mixture=mixture)
+        for example in questions.generate_questions(graph(), count=2000, seed=0, split=split)
         if "build a house" in example.question.passage_text and "dig with" in example.question.text
     ]
     assert ("excavator",) in found
 
 
-def test_splits_share_no_head() -> None:
+def test_splits_share_no_head(monkeypatch: pytest.MonkeyPatch) -> None:
+    only(monkeypatch, NO_PASSAGE=1)
     facts = ";".join(f"brush{i} UsedFor wash thing{i}" for i in range(80))
     heads = {}
     for split in ("train", "dev"):
-        mixture = questions.QuestionMixture(stated=0, none=0, no_passage=1, choices=0)
-        examples = questions.generate_questions(graph(facts), count=200, seed=0, split=split, mixture=mixture)
+        examples = questions.generate_questions(graph(facts), count=200, seed=0, split=split)
         heads[split] = {concept for example in examples for concept in example.concepts}
     assert heads["train"] and heads["dev"]
     assert not heads["train"] & heads["dev"]

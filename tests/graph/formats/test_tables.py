@@ -69,6 +69,40 @@ def test_keys_and_semicolons(tmp_path: Path) -> None:
     assert labels == {("bath house 1", "Glass; House"), ("bath house 2", "Old Mill")}
 
 
+def test_lists_in_cells(tmp_path: Path) -> None:
+    text = """player,duo partners,plays,notes,home,drinks?
+Ann Oak,Bo and Cy Ash,"flute, bass clarinet","small, but loud","Rye, Kent",tea / rum
+Bo,"Ann Oak, Cy Ash",harp,"old, with a limp",Rye,tea
+Cy Ash,"Ann Oak, Bo, Di",rock and roll,,"Hythe, Kent",rum
+"""
+    found = {(head, relation, tail.strip('"')) for head, relation, tail in facts(tmp_path / "g.csv", text)}
+    assert {tail for head, relation, tail in found if relation == "duo partners"} == {
+        "Ann Oak",
+        "Bo",
+        "Cy Ash",
+        "Di",
+    }
+    assert {tail for head, relation, tail in found if relation == "plays"} == {
+        "flute",
+        "bass clarinet",
+        "harp",
+        "rock and roll",
+    }
+    assert {tail for head, relation, tail in found if relation == "notes"} == {
+        "small, but loud",
+        "old, with a limp",
+    }
+    assert {tail for head, relation, tail in found if relation == "home"} == {
+        "Rye, Kent",
+        "Rye",
+        "Hythe, Kent",
+    }
+    assert {tail for head, relation, tail in found if (head, relation) == ("Ann Oak", "drinks")} == {
+        "tea",
+        "rum",
+    }
+
+
 def test_tables_read_together_refer_to_each_other(tmp_path: Path) -> None:
     (tmp_path / "dogs.csv").write_text("dog,keeper_id\nRex,2\nOdo,1\n")
     (tmp_path / "keepers.csv").write_text("id,name,walks\n1,Ada,ODO\n2,Rik,Rex\n")
@@ -81,6 +115,27 @@ def test_tables_read_together_refer_to_each_other(tmp_path: Path) -> None:
     assert {(odo, "keeper", ada), (rex, "keeper", rik), (ada, "walks", odo), (rik, "walks", rex)} <= {
         *zip(heads.tolist(), names, tails.tolist(), strict=True)
     }
+
+
+def test_a_cell_may_have_the_label_of_a_row(tmp_path: Path) -> None:
+    (tmp_path / "members.csv").write_text("id,name,mentor\nC1,Ann Oak,\nC2,Bo Lind,Ann Oak\nC3,Di,\nC4,Di,\n")
+    (tmp_path / "boards.csv").write_text(
+        'board,chair,members\nTraffic,C2,"Ann Oak, Bo Lind"\nParks,Di,Ann Oak\n'
+    )
+    sources = [tmp_path / "boards.csv", tmp_path / "members.csv"]
+    import_graph(sources, tmp_path / "g")
+    graph = GraphStore.open(tmp_path / "g")
+    boards = graph.neighbours(graph.ids(["Traffic", "Parks", "C2"]))
+    names = [graph.relations[r].name for r in boards.relation.tolist()]
+    found = {*zip(graph.names(boards.head), names, graph.names(boards.tail), strict=True)}
+    assert {
+        ("Traffic", "chair", "C2"),
+        ("Traffic", "members", "C1"),
+        ("Traffic", "members", "C2"),
+        ("Parks", "members", "C1"),
+        ("Parks", "chair", '"Di"'),
+        ("C2", "mentor", "C1"),
+    } <= found
 
 
 def test_another_column_names_the_things(tmp_path: Path) -> None:

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kgqa.graph.retrieval.expansion import ExpansionSettings, best, distinct, expand, join, locate, take
+from kgqa.graph.retrieval import expansion
+from kgqa.graph.retrieval.expansion import best, distinct, expand, join, locate, take
 
 
 def ids(graph, *names):
@@ -37,13 +38,14 @@ def test_take_and_join_are_inverse(toy):
 
 def test_two_hops_reach_what_one_does_not(toy):
     seeds = ids(toy, "build a house")
-    reached = expand(toy, seeds, np.ones((1, 1)), ExpansionSettings())
+    reached = expand(toy, seeds, np.ones((1, 1)))
     place = int(np.searchsorted(reached.ids, toy.id("excavator")))
     assert reached.near[place, 0] == 0 and reached.far[place, 0] > 0
 
 
-def test_facts_are_met_once_and_complete_says_the_truth(toy):
-    reached = expand(toy, ids(toy, "dig", "person"), np.ones((2, 1)), ExpansionSettings(hub_facts=1))
+def test_facts_are_met_once_and_complete_says_the_truth(toy, monkeypatch):
+    monkeypatch.setattr(expansion, "HUB_FACTS", 1)
+    reached = expand(toy, ids(toy, "dig", "person"), np.ones((2, 1)))
     rows = np.stack(reached.edges[:3], axis=1)
     assert len(np.unique(rows, axis=0)) == len(rows)
     for place in np.flatnonzero(reached.complete):
@@ -51,12 +53,13 @@ def test_facts_are_met_once_and_complete_says_the_truth(toy):
         assert met == toy.degrees(reached.ids[[place]])[0]
 
 
-def test_hub_cap_takes_the_heaviest(graph_of):
+def test_hub_cap_takes_the_heaviest(graph_of, monkeypatch):
+    monkeypatch.setattr(expansion, "SEED_FACTS", 2)
     graph = graph_of([("hub", "R", f"n{i}", 1.0 + i) for i in range(9)])
-    reached = expand(graph, ids(graph, "hub"), np.ones((1, 1)), ExpansionSettings(seed_facts=2))
+    reached = expand(graph, ids(graph, "hub"), np.ones((1, 1)))
     assert {"n8", "n7"} == set(graph.labels(reached.ids)) - {"hub"}
 
 
 def test_nothing_to_start_from_reaches_nothing(toy):
-    reached = expand(toy, np.zeros(0, dtype=np.int32), np.zeros((0, 1)), ExpansionSettings())
+    reached = expand(toy, np.zeros(0, dtype=np.int32), np.zeros((0, 1)))
     assert len(reached.ids) == 0 and reached.near.shape == (0, 1)

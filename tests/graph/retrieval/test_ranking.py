@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kgqa.graph.linking.linker import Linker
-from kgqa.graph.retrieval.expansion import ExpansionSettings, expand, locate
+from kgqa.graph.retrieval.expansion import expand, locate
 from kgqa.graph.retrieval.ranking import (
     asked_ends,
     asked_in_english,
@@ -32,7 +32,7 @@ def reached(toy, context: str, choice: str):
     mass = np.zeros((2, 2))
     mass[np.searchsorted(ids, toy.id(context)), 0] = 1.0
     mass[np.searchsorted(ids, toy.id(choice)), 1] = 1.0
-    return expand(toy, ids, mass, ExpansionSettings())
+    return expand(toy, ids, mass)
 
 
 def test_the_bridge_stands_between_both_sides(toy):
@@ -60,7 +60,7 @@ def test_scores_are_bounded(toy):
 
 def test_the_question_word_turns_the_ranking(toy):
     ids = np.array([toy.id("plant flowers")], dtype=np.int32)
-    walked = expand(toy, ids, np.ones((1, 1)), ExpansionSettings())
+    walked = expand(toy, ids, np.ones((1, 1)))
     labels = toy.labels(walked.ids)
 
     def place(text: str, label: str) -> int:
@@ -108,7 +108,7 @@ def test_every_feature_has_a_finite_value_for_every_concept(toy):
 
 
 def test_nothing_reached_scores_nothing(toy):
-    walked = expand(toy, np.zeros(0, dtype=np.int32), np.zeros((0, 2)), ExpansionSettings())
+    walked = expand(toy, np.zeros(0, dtype=np.int32), np.zeros((0, 2)))
     assert len(score_context(walked, np.zeros(0), *asking(toy, "Why?"), EDITED)) == 0
     assert len(score_bridges(walked, 0)) == 0
 

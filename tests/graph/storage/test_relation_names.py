@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from kgqa.graph.storage import relation_names
 from kgqa.graph.storage.relation_names import in_english, known_relations, name_relations
 from kgqa.types import Relation
 
@@ -25,10 +28,11 @@ def test_joined_and_inverse() -> None:
     assert found[1].inverse == "headed by"
 
 
-def test_table(tmp_path: Path) -> None:
-    (tmp_path / "relations.toml").write_text('[UsedFor]\nlabel = "used for"\nwords = "is used for"\n')
-    assert known_relations(tmp_path / "relations.toml")["usedfor"].words == "is used for"
-    assert known_relations(tmp_path / "missing.toml") == {}
+def test_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(relation_names, "RELATIONS", tmp_path / "relations.toml")
+    assert known_relations() == {}
+    relation_names.RELATIONS.write_text('[UsedFor]\nlabel = "used for"\nwords = "is used for"\n')
+    assert known_relations()["usedfor"].words == "is used for"
 
 
 def test_german_labels_are_read_by_their_parts_where_most_are_german() -> None:

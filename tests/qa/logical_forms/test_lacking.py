@@ -6,7 +6,7 @@ import pytest
 from support.forms import TYPE, mentions_of, names_of
 
 from kgqa.graph.linking.label_keys import XSD
-from kgqa.qa.logical_forms.lacking import lacking
+from kgqa.qa.logical_forms.lacking import NAMED, lacking
 from kgqa.types import Triple
 
 
@@ -30,7 +30,7 @@ def test_what_others_have_and_a_thing_lacks(question: str, phrases: list[str]) -
     asked = mentions_of(facts, question)
     assert sorted(lacking(facts, asked)) == sorted(phrases)
     assert (
-        lacking(facts, asked, lambda _, texts: [float("repair" in text) for text in texts]) == phrases
+        list(lacking(facts, asked, lambda _, texts: [float("repair" in text) for text in texts])) == phrases
         or not phrases
     )
 
@@ -47,4 +47,23 @@ def test_the_opposite_of_what_a_thing_has_is_lacking(question: str, phrases: lis
     triples = [Triple("Fair", "starts at", f'"18:00:00"^^<{XSD}time>'), Triple("Fair", "place", "Ulm")]
     facts = names_of(triples).facts
     asked = mentions_of(facts, question)
-    assert lacking(facts, asked) == phrases
+    assert list(lacking(facts, asked)) == phrases
+
+
+def test_a_relation_of_other_classes_is_lacking_if_it_is_named() -> None:
+    triples = [Triple("Isk Tunnel", TYPE, "tunnel"), Triple("Skyhook", TYPE, "bridge")]
+    triples += [Triple("Isk Tunnel", "operated by", "Ann"), Triple("Skyhook", "maintained by", "Bo")]
+    facts = names_of(triples).facts
+
+    def found(question: str) -> dict[str, float]:
+        return lacking(facts, mentions_of(facts, question))
+
+    assert found("Who operates Skyhook?") == {"what Skyhook is operated by": NAMED}
+    assert found("Who maintains Skyhook?") == found("Who operates Isk Tunnel?") == {}
+
+
+def test_a_relation_of_what_happened_to_a_thing_is_not_lacking() -> None:
+    triples = [Triple("R1", TYPE, "restoration"), Triple("R1", "restored object", "Sleeping Hound")]
+    triples += [Triple("R1", "restorer", "Bea Thorne"), Triple("Sleeping Hound", TYPE, "statue")]
+    facts = names_of(triples).facts
+    assert lacking(facts, mentions_of(facts, "Who restored the Sleeping Hound?")) == {}

@@ -7,12 +7,9 @@ from support.forms import TYPE, mentions_of, names_of
 
 from kgqa.graph.storage.store import GraphStore
 from kgqa.qa.logical_forms.graph_index import GraphIndex, NameLookup
-from kgqa.qa.logical_forms.mentions import (
-    class_asked,
-    comparators_in,
-    opposed,
-    values_in,
-)
+from kgqa.qa.logical_forms.mentions import class_asked
+from kgqa.qa.logical_forms.operators import opposed
+from kgqa.qa.logical_forms.question_values import comparators_in, values_in
 from kgqa.types import Triple
 
 

@@ -4,24 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 
 import pytest
 import torch
 from torch import Tensor
 
-from kgqa.language.quantities import (
-    CLOCK,
-    MONEY,
-    NUMBER,
-    OPERATORS,
-    PERCENT,
-    TIME,
-    YES_NO,
-    Quantity,
-    find_quantities,
-)
+from kgqa.language.quantities import CLOCK, MONEY, NUMBER, OPERATORS, TIME, YES_NO, Quantity, find_quantities
 from kgqa.models.arithmetic_head import FILE, ArithmeticHead, load_arithmetic_head, save_arithmetic_head
 from kgqa.models.load import open_reader
 from kgqa.models.pretrained import CARD, write_card
@@ -258,9 +247,7 @@ def test_a_reader_that_repeats_a_quantity_is_doubted(computing: Answerer) -> Non
     assert least == (0.6, 0.3, 0.5)
 
 
-def test_a_result_of_less_probability_counts_where_the_reader_has_no_answer(
-    computing: Answerer,
-) -> None:
+def test_a_result_of_less_probability_counts_where_the_reader_has_no_answer(computing: Answerer) -> None:
     state = read_as(QUESTION, PASSAGE, "Tom")
     none = replace(state, scores=HeadScores(torch.tensor([0.0, 0.0, 5.0])))
     reader = computing.reader
@@ -306,15 +293,6 @@ def expression(given: tuple[Quantity, ...], *steps: Operation) -> Expression:
 def test_expressions_are_shown_in_figures(text: str, steps: list[tuple[int, int, str]], shown: str) -> None:
     made = [Operation(first, second, OPERATORS.index(operator)) for first, second, operator in steps]
     assert formula(expression(quantities(text), *made)) == shown
-
-
-def test_kinds_are_told_apart() -> None:
-    from kgqa.qa.passages.amounts import quantity_kind
-
-    kinds = {
-        quantity_kind(Quantity(Fraction(1), kind)) for kind in (NUMBER, MONEY, PERCENT, "mass", "hectare")
-    }
-    assert len(kinds) == 5
 
 
 def test_a_quantity_of_something_else_is_doubted(computing: Answerer) -> None:
