@@ -152,6 +152,29 @@ def encoder(tokenizer):
     return ElectraModel(config).eval()
 
 
+@pytest.fixture
+def encoder_folder(encoder, tokenizer_folder: Path, tmp_path: Path) -> Path:
+    """The encoder with its tokenizer, saved."""
+    folder = shutil.copytree(tokenizer_folder, tmp_path / "encoder")
+    encoder.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture
+def causal_folder(tokenizer, tokenizer_folder: Path, tmp_path: Path) -> Path:
+    """A causal language model of two layers with its tokenizer, saved."""
+    import torch
+
+    from kgqa.models.encoders.variants import EncoderSettings, build_language_model, save_model
+
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 16}
+    settings = EncoderSettings(variant="gpt2", max_position_embeddings=128, **sizes)  # type: ignore[arg-type]
+    folder = shutil.copytree(tokenizer_folder, tmp_path / "causal")
+    save_model(build_language_model(settings, tokenizer.get_vocab_size()), folder)
+    return folder
+
+
 USED_FOR = Relation("rel:UsedFor", "used for", "is used for")
 STEP = Relation("rel:HasSubevent", "has step", "has step")
 

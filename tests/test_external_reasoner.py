@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import sys
 from pathlib import Path
 
@@ -27,22 +26,19 @@ QUESTION = {"question": "What did I dig with?", "passage": "I plant flowers.", "
 
 @pytest.fixture
 def recipe(
-    tmp_path: Path, encoder, tokenizer_folder: Path, tools_file: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, encoder_folder: Path, tools_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> ReaderRecipe:
     (tmp_path / "stranger").mkdir()
     (tmp_path / "stranger" / "mean.py").write_text(FILE)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    encoder.save_pretrained(tmp_path / "encoder")
-    for name in ("tokenizer.json", "tokenizer_config.json"):
-        shutil.copy(tokenizer_folder / name, tmp_path / "encoder")
     (tmp_path / "own.jsonl").write_text(
         "".join(json.dumps({**QUESTION, "id": str(n)}) + "\n" for n in range(8))
     )
     (tmp_path / "recipe.toml").write_text(
         f"""
 name = "stranger"
-encoder.folder = "{tmp_path / "encoder"}"
+encoder.folder = "{encoder_folder}"
 {LINE}
 data = [{{ name = "{tmp_path / "own.jsonl"}", graph = "{tools_file}", batch_questions = 4 }}]
 trainer = {{ max_steps = 2, precision = "fp32" }}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import sys
@@ -11,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import fields
 from itertools import count
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -20,6 +19,7 @@ from kgqa.models.reader import load_reader
 from kgqa.trainer import loop
 from kgqa.trainer.data import collated
 from kgqa.trainer.finetuning.reader import PretrainedEncoderSettings, load_encoder
+from training import gpu
 
 ROWS = [
     {
@@ -35,20 +35,14 @@ CODE = ("kgqa/renamed.py", "training/gpu.py")
 """Of the checkout as little as shows that it travels: these tests import their own."""
 
 
-@pytest.fixture
-def gpu(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    path = Path(__file__).parent.parent / "training" / "gpu.py"
-    spec = importlib.util.spec_from_file_location("gpu", path)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    monkeypatch.setattr(module, "CODE", CODE)
-    monkeypatch.syspath_prepend(path.parent)
-    return module
+@pytest.fixture(autouse=True)
+def beside_the_script(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gpu, "CODE", CODE)
+    monkeypatch.syspath_prepend(gpu.ROOT / "training")
 
 
 @pytest.fixture
-def command(gpu: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., None]:
+def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., None]:
     """Runs a command as it is typed; the working directory and the path of modules are as before afterwards."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
@@ -104,7 +98,6 @@ def test_a_batch_is_stored_exactly(
 
 
 def test_there_and_back(
-    gpu: ModuleType,
     recipe: Path,
     model_folder: Path,
     command: Callable[..., None],
@@ -199,9 +192,7 @@ def test_an_encoder_is_pretrained_there(
     assert (model / "tokenizer.json").is_file() and (model / "generator" / "model.safetensors").is_file()
 
 
-def test_an_encoder_with_a_head_travels(
-    gpu: ModuleType, encoder, tokenizer_folder: Path, tmp_path: Path
-) -> None:
+def test_an_encoder_with_a_head_travels(encoder, tokenizer_folder: Path, tmp_path: Path) -> None:
     from transformers import ElectraForMaskedLM
 
     head = ElectraForMaskedLM(encoder.config)

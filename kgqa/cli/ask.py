@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
@@ -158,16 +158,11 @@ def ask(
     _refuse({"--full": full and not as_json}, "changes the output of --json; add --json")
     _refuse({"--caution": caution != CAUTION and as_json}, "has no effect with --json; leave one out")
     if form:
-        others = {
-            "--passage": bool(passage),
-            "--choice": bool(choice),
-            "--server": bool(server),
-            **of_reading,
-        }
-        _refuse(
-            {"QUESTION": bool(question), **others, **of_prompts}, "has no effect with --form; leave it out"
-        )
-        ask_form(form, graph, as_json, full)
+        others = {"QUESTION": question, "--passage": passage, "--choice": choice, "--server": server}
+        _refuse({**others, **of_reading, **of_prompts}, "has no effect with --form; leave it out")
+        from kgqa.qa.compute import execute_form
+
+        _print(execute_form(form, open_graph(graph)), as_json, full, 0.0)
         return
     if server:
         own = {"--device": device != "auto", **of_reading, **of_prompts}
@@ -177,13 +172,8 @@ def ask(
         ask_server(server, asked, key, as_json, full, caution, *named)
         return
     if is_prompted(model):
-        others = {
-            "--graph": graph != "everyday",
-            "--caution": caution != CAUTION,
-            "--full": full,
-            **of_reading,
-        }
-        _refuse(others, "applies to a reader over a graph; leave it out with a causal language model")
+        own = {"--graph": graph != "everyday", "--caution": caution != CAUTION, "--full": full, **of_reading}
+        _refuse(own, "applies to a reader over a graph; leave it out with a causal language model")
         prompt_one(asked, open_prompter(model, shots, example_file, choice_score, device), as_json)
         return
     _refuse(of_prompts, "is for a causal language model as --model; leave it out")
@@ -198,34 +188,20 @@ def ask(
         model, opened, device=device, language=language, no_answer_threshold=no_answer_threshold, once=True
     )
     answer = answerer.shown(answerer.answer(asked))
-    if as_json:
-        print_answer_json(answer, full)
-    else:
-        print_answer(answer, caution, answerer.language_of(asked))
+    _print(answer, as_json, full, caution, answerer.language_of(asked))
 
 
-def ask_form(form: str, graph: str, as_json: bool, full: bool) -> None:
-    """Execute a logical form over a graph, and print its result as `kgqa ask` does. Raises InputError if the form is
-    malformed, or names something that the graph does not have.
-    """
-    from kgqa.graph.load import open_graph
-    from kgqa.qa.compute import execute_form
-
-    answer = execute_form(form, open_graph(graph))
-    if as_json:
-        print_answer_json(answer, full)
-    else:
-        print_answer(answer, 0.0)
-
-
-def print_answer_json(answer: Answer, full: bool) -> None:
-    """Print an answer as JSON; with `full`, including all candidates, all facts and the subgraph."""
+def _print(answer: Answer, as_json: bool, full: bool, caution: float, language: str = "en") -> None:
+    """Print an answer in words, or as JSON; with `full`, including all candidates, all facts and the subgraph."""
     from kgqa.qa.render import response_json
 
-    print(json.dumps(response_json(answer, full), ensure_ascii=False))
+    if as_json:
+        print(json.dumps(response_json(answer, full), ensure_ascii=False))
+    else:
+        print_answer(answer, caution, language)
 
 
-def _refuse(options: dict[str, bool], why: str) -> None:
+def _refuse(options: Mapping[str, object], why: str) -> None:
     """Raise InputError for the first option that is given (true), with the reason `why`."""
     for name, is_given in options.items():
         if is_given:

@@ -34,7 +34,7 @@ from kgqa.settings import (
     taken,
     write_whole,
 )
-from kgqa.types import InputError, Question, first_line, printable
+from kgqa.types import InputError, Question, first_line, printable, report_damage
 from kgqa.validation import check_question
 
 # Output files. Answers are collected in a part file next to the output (for a URL, in the cache), which
@@ -86,12 +86,10 @@ def on_this_machine(name: str) -> Path | None:
 
 def _address(name: str) -> tuple[Any, str]:
     """File system and path of a URL."""
-    try:
+    with report_damage(f"{name}: unknown kind of URL", "check it"):
         from fsspec.core import url_to_fs
 
         found: tuple[Any, str] = url_to_fs(name)
-    except (OSError, ValueError, TypeError, ImportError) as error:
-        raise InputError(f"{name}: unknown kind of URL ({first_line(error)}); check it") from None
     return found
 
 
@@ -153,7 +151,7 @@ def _owned(output: Output) -> Iterator[IO[str]]:
 
 def _finished(output: Output, questions: Sequence[Question], run: dict[str, str]) -> int:
     """Number of answers in the output itself; 0 if it does not exist."""
-    try:
+    with report_damage(f"{output.name}: cannot be read", BEGIN_ANEW):
         if output.file is None:
             system, path = _address(output.name)
             if not system.exists(path):
@@ -164,10 +162,6 @@ def _finished(output: Output, questions: Sequence[Question], run: dict[str, str]
             return 0
         with output.file.open("rb") as file:
             return _checked(output, file, questions, run)
-    except InputError:
-        raise
-    except (OSError, ValueError, TypeError, ImportError, NotImplementedError) as error:
-        raise InputError(f"{output.name}: cannot be read ({first_line(error)}); {BEGIN_ANEW}") from None
 
 
 def _checked(output: Output, file: IO[bytes], questions: Sequence[Question], run: dict[str, str]) -> int:
@@ -260,7 +254,8 @@ def _check_run(name: str, record: Path, run: dict[str, str]) -> None:
 
 def _bring(output: Output, overwrite: bool) -> None:
     """Move the answers to the output, in the format given by its name."""
-    try:
+    remedy = "check the address and your access rights; run the same command again to resume"
+    with report_damage(f"{output.name}: cannot be written", remedy):
         if output.file is None:
             system, path = _address(output.name)
             with system.open(f"{path}.part", "wb") as out:
@@ -274,13 +269,6 @@ def _bring(output: Output, overwrite: bool) -> None:
         else:
             with replacing(output.file, overwrite) as part, part.open("wb") as out:
                 _write(output, out)
-    except InputError:
-        raise
-    except (OSError, ValueError, TypeError, ImportError, NotImplementedError) as error:
-        raise InputError(
-            f"{output.name}: cannot be written ({first_line(error)}); check the address and your access rights; "
-            "run the same command again to resume"
-        ) from None
     output.part.unlink()
 
 
@@ -401,18 +389,13 @@ def _lines(name: str) -> Iterator[bytes]:
     if "://" not in name and not Path(name).is_file():
         wrong = "not a regular file" if Path(name).exists() else "no such file"
         raise InputError(f"{name}: {wrong}; give a file with one question per line")
-    try:
-        with _opened(name) as file:
-            if not _is_parquet(name):
-                yield from iter(lambda: file.readline(MAX_LINE_BYTES + 1), b"")
-                return
-            for row in _parquet_rows(file, is_asked):
-                kept = {name: value for name, value in row.items() if value is not None}
-                yield json.dumps(kept, default=_as_text).encode()
-    except (OSError, ValueError, TypeError, ImportError) as error:
-        raise InputError(
-            f"{name}: cannot be read ({first_line(error)}); check the URL and the format"
-        ) from None
+    with report_damage(f"{name}: cannot be read", "check the URL and the format"), _opened(name) as file:
+        if not _is_parquet(name):
+            yield from iter(lambda: file.readline(MAX_LINE_BYTES + 1), b"")
+            return
+        for row in _parquet_rows(file, is_asked):
+            kept = {name: value for name, value in row.items() if value is not None}
+            yield json.dumps(kept, default=_as_text).encode()
 
 
 def _as_text(value: object) -> str:

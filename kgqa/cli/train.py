@@ -140,15 +140,14 @@ def adapt_reader(
 
 def _figures(answerer: Answerer, examples: Sequence[Example]) -> dict[str, tuple[int, int]]:
     """(correct, total) of each question type, and of all."""
+    from kgqa.evaluation import answer_all
     from kgqa.metrics import is_right
 
     found: dict[str, tuple[int, int]] = defaultdict(lambda: (0, 0))
-    for at in range(0, len(examples), 16):
-        chunk = examples[at : at + 16]
-        for example, answer in zip(chunk, answerer.answer_many([e.question for e in chunk]), strict=True):
-            right = is_right(answer.best, example.concepts)
-            for key in (example.kind, "all"):
-                found[key] = (found[key][0] + right, found[key][1] + 1)
+    for example, answer in zip(examples, answer_all(answerer.answer_many, examples), strict=True):
+        right = is_right(answer.best, example.concepts)
+        for key in (example.kind, "all"):
+            found[key] = (found[key][0] + right, found[key][1] + 1)
     return dict(found)
 
 
@@ -214,9 +213,7 @@ def train_recipe(
     from kgqa.metrics import over_seeds
     from kgqa.trainer.recipe import load_recipe
 
-    values = _values(recipe)
-    check_command(recipe, values, "kgqa train")
-    tables = set(values) | {override.partition(".")[0] for override in overrides or ()}
+    tables = set(_values(recipe, "kgqa train")) | {override.partition(".")[0] for override in overrides or ()}
     made = next((name for name in ("task", "retriever", "forms", "amounts") if name in tables), "reader")
     kind, train, name, use = _trained()[made]
     loaded: Any = load_recipe(recipe, overrides or [], kind)
@@ -265,37 +262,25 @@ def _trained() -> dict[str, tuple[Any, Any, str, str]]:
     }
 
 
-def check_command(recipe: Path, values: dict[str, Any], command: str) -> None:
-    """Raise InputError, which names the right command, if a recipe belongs to another command."""
+def _values(recipe: Path, command: str) -> dict[str, Any]:
+    """The values of a recipe; none if it cannot be read, which is reported when it is loaded. Raises InputError, which
+    names the right command, if it belongs to another one.
+    """
     from kgqa.trainer.pretraining import PretrainingRecipe
-    from kgqa.trainer.recipe import unknown_keys
+    from kgqa.trainer.recipe import recipe_values, unknown_keys
 
-    kinds: dict[str, list[Any]] = {
-        "kgqa train": [made[0] for made in _trained().values()],
-        "kgqa pretrain": [PretrainingRecipe],
-    }
-    if "columns" in values:
-        raise InputError(f"{recipe}: a recipe of `kgqa compare`; write kgqa compare {recipe}")
+    kinds = {"kgqa train": [made[0] for made in _trained().values()], "kgqa pretrain": [PretrainingRecipe]}
     try:
+        values = recipe_values(recipe)
         current = current_keys(values)
-        fitting = [
-            name
-            for name, models in kinds.items()
-            if not all(unknown_keys(current, model) for model in models)
-        ]
+        fitting = [name for name, of in kinds.items() if not all(unknown_keys(current, kind) for kind in of)]
     except (RecursionError, InputError):
-        return  # reported when the recipe is loaded
+        return {}
+    if "columns" in values:
+        fitting = ["kgqa compare"]
     if values and fitting and command not in fitting:
         raise InputError(f"{recipe}: a recipe of `{fitting[0]}`; write {fitting[0]} {recipe}")
-
-
-def _values(path: Path) -> dict[str, Any]:
-    from kgqa.trainer.recipe import recipe_values
-
-    try:
-        return recipe_values(path)
-    except InputError:
-        return {}  # reported when the recipe is loaded
+    return values
 
 
 def pretrain_recipe(
@@ -307,7 +292,7 @@ def pretrain_recipe(
     from kgqa.trainer.pretraining import PretrainingRecipe, run_recipe
     from kgqa.trainer.recipe import load_recipe
 
-    check_command(recipe, _values(recipe), "kgqa pretrain")
+    _values(recipe, "kgqa pretrain")
     loaded = load_recipe(recipe, overrides or [], PretrainingRecipe)
     folder = out or Path("runs") / loaded.name
     result = run_recipe(loaded, folder)

@@ -6,7 +6,11 @@ import pytest
 pytest.importorskip("streamlit.starlette", reason="an older Streamlit")
 
 
-async def answered(path: str, kind: bytes = b"text/html") -> tuple[dict[str, Any], bytes, list[Any]]:
+PAGE = b'<html lang="en"><head></head>'
+
+
+async def answered(path: str, query: bytes = b"") -> tuple[dict[str, Any], bytes, list[Any]]:
+    """The first message of a response, its whole body, and the headers that the app has seen."""
     from apps.asgi import PagesKnowTheirServer
 
     sent: list[dict[str, Any]] = []
@@ -14,15 +18,16 @@ async def answered(path: str, kind: bytes = b"text/html") -> tuple[dict[str, Any
 
     async def inner(scope: dict[str, Any], receive: Any, send: Any) -> None:
         seen.extend(scope["headers"])
-        headers = [(b"content-type", kind), (b"content-length", b"13"), (b"etag", b"x")]
+        headers = [(b"content-type", b"text/html"), (b"content-length", b"29"), (b"etag", b"x")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": b"<head>", "more_body": True})
-        await send({"type": "http.response.body", "body": b"</head>"})
+        await send({"type": "http.response.body", "body": PAGE[:22], "more_body": True})
+        await send({"type": "http.response.body", "body": PAGE[22:]})
 
     async def send(message: dict[str, Any]) -> None:
         sent.append(message)
 
-    scope = {"type": "http", "method": "GET", "path": path, "headers": [(b"accept-encoding", b"gzip")]}
+    asked = {"path": path, "query_string": query, "headers": [(b"accept-encoding", b"gzip")]}
+    scope = {"type": "http", "method": "GET", **asked}
     await PagesKnowTheirServer(inner)(scope, None, send)
     return sent[0], b"".join(message.get("body", b"") for message in sent[1:]), seen
 
@@ -30,7 +35,7 @@ async def answered(path: str, kind: bytes = b"text/html") -> tuple[dict[str, Any
 def test_a_page_is_told_where_its_server_is() -> None:
     for path in ("/", "/learn"):
         start, body, seen = asyncio.run(answered(path))
-        assert body.startswith(b"<head><script>window.__streamlit") and not seen
+        assert body.startswith(b'<html lang="en"><head><script>window.__streamlit') and not seen
         assert (b"content-length", str(len(body)).encode()) in start["headers"]
 
 
@@ -47,30 +52,14 @@ QUERIES = {
 
 
 def test_a_page_is_in_the_language_of_its_address() -> None:
-    from apps.asgi import PagesKnowTheirServer
-
-    async def language(query: bytes) -> bytes:
-        sent: list[dict[str, Any]] = []
-
-        async def inner(scope: dict[str, Any], receive: Any, send: Any) -> None:
-            await send({"type": "http.response.start", "status": 200, "headers": []})
-            await send({"type": "http.response.body", "body": b'<html lang="en"><head></head>'})
-
-        async def send(message: dict[str, Any]) -> None:
-            sent.append(message)
-
-        scope = {"type": "http", "method": "GET", "path": "/", "headers": [], "query_string": query}
-        await PagesKnowTheirServer(inner)(scope, None, send)
-        return bytes(sent[1]["body"][:15])
-
-    found = [asyncio.run(language(query)) for query in QUERIES]
-    assert found == [QUERIES[query] for query in QUERIES]
+    found = {query: asyncio.run(answered("/", query))[1][:15] for query in QUERIES}
+    assert found == QUERIES
 
 
 def test_everything_else_passes_as_it_is() -> None:
     for path in ("/static/x.js", "/_stcore/health", "/favicon.png"):
         start, body, seen = asyncio.run(answered(path))
-        assert body == b"<head></head>" and seen and (b"content-length", b"13") in start["headers"]
+        assert body == PAGE and seen and (b"content-length", b"29") in start["headers"]
 
 
 def test_half_a_body_is_waited_for_no_longer_than_it_may_be_silent(monkeypatch: pytest.MonkeyPatch) -> None:

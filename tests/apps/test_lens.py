@@ -7,29 +7,16 @@ from kgqa.types import InputError
 
 
 @pytest.fixture
-def encoder_folder(tokenizer_folder: Path, tokenizer, tmp_path: Path) -> Path:
-    """A tiny BERT with its word-guessing head, saved."""
-    import torch
-    from transformers import BertConfig, BertForMaskedLM
+def mlm_folder(encoder, encoder_folder: Path) -> Path:
+    """An encoder with its word-guessing head, saved."""
+    from transformers import ElectraForMaskedLM
 
-    torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=tokenizer.get_vocab_size(),
-        hidden_size=16,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=32,
-        max_position_embeddings=128,
-    )
-    folder = tmp_path / "mini"
-    BertForMaskedLM(config).save_pretrained(folder)
-    for name in ("tokenizer.json", "tokenizer_config.json"):
-        (folder / name).write_bytes((tokenizer_folder / name).read_bytes())
-    return folder
+    ElectraForMaskedLM(encoder.config).save_pretrained(encoder_folder)
+    return encoder_folder
 
 
-def test_hidden_words_and_attention(encoder_folder: Path) -> None:
-    lens = Lens(encoder_folder)
+def test_hidden_words_and_attention(mlm_folder: Path) -> None:
+    lens = Lens(mlm_folder)
     text = "i dug the [MASK] with a [MASK]"
     assert lens.words(text) == ["[CLS]", "i", "dug", "the", "[MASK]", "with", "a", "[MASK]", "[SEP]"]
     first, second = lens.guesses(text, 3)
@@ -55,8 +42,8 @@ def test_an_encoder_without_its_head_is_refused(model_folder: Path, tmp_path: Pa
         Lens(tmp_path / "missing")
 
 
-def test_words_are_drawn_anew(encoder_folder: Path) -> None:
-    lens = Lens(encoder_folder)
+def test_words_are_drawn_anew(mlm_folder: Path) -> None:
+    lens = Lens(mlm_folder)
     text, pairs = lens.corrupted("i dug the ground with a trowel", seed=1)
     assert text == joined(now for _, now in pairs) and joined(was for was, _ in pairs).startswith("i dug the")
     assert lens.corrupted("i dug the ground with a trowel", seed=1) == (text, pairs)
@@ -68,24 +55,12 @@ def test_words_are_drawn_anew(encoder_folder: Path) -> None:
 
 
 def test_a_discriminator_judges_each_word(
-    tokenizer_folder: Path, tokenizer, model_folder: Path, tmp_path: Path
+    encoder, encoder_folder: Path, model_folder: Path, tmp_path: Path
 ) -> None:
-    import torch
-    from transformers import ElectraConfig, ElectraForPreTraining
+    from transformers import ElectraForPreTraining
 
-    torch.manual_seed(0)
-    config = ElectraConfig(
-        vocab_size=tokenizer.get_vocab_size(),
-        embedding_size=16,
-        hidden_size=16,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=32,
-    )
-    folder = tmp_path / "electra"
-    ElectraForPreTraining(config).save_pretrained(folder)
-    (folder / "tokenizer.json").write_bytes((tokenizer_folder / "tokenizer.json").read_bytes())
-    replaced_probabilities = Discriminator(folder).replaced_probabilities("i dug the ground")
+    ElectraForPreTraining(encoder.config).save_pretrained(encoder_folder)
+    replaced_probabilities = Discriminator(encoder_folder).replaced_probabilities("i dug the ground")
     assert [word for word, _ in replaced_probabilities] == ["i", "dug", "the", "ground"]
     assert all(0 < p < 1 for _, p in replaced_probabilities)
     for other in (model_folder, tmp_path / "missing"):
@@ -93,24 +68,16 @@ def test_a_discriminator_judges_each_word(
             Discriminator(other)
 
 
-def test_soft_targets_flatten_with_temperature(encoder_folder: Path) -> None:
-    lens = Lens(encoder_folder)
+def test_soft_targets_flatten_with_temperature(mlm_folder: Path) -> None:
+    lens = Lens(mlm_folder)
     cold, hot = lens.softened("i dug the [MASK]", (1.0, 5.0), 3)
     assert [g.word for g in cold] == [g.word for g in hot]
     assert cold[0].probability - cold[2].probability > hot[0].probability - hot[2].probability
     assert lens.softened("i dug", (1.0,)) == []
 
 
-def test_a_storyteller_sees_only_what_stands_before(
-    tokenizer_folder: Path, tokenizer, tmp_path: Path
-) -> None:
-    from kgqa.models.encoders.variants import EncoderSettings, build_language_model, save_model
-
-    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 16}
-    settings = EncoderSettings(variant="gpt2", max_position_embeddings=64, **sizes)
-    save_model(build_language_model(settings, tokenizer.get_vocab_size()), tmp_path / "gpt")
-    (tmp_path / "gpt" / "tokenizer.json").write_bytes((tokenizer_folder / "tokenizer.json").read_bytes())
-    reported = TextGenerator(tmp_path / "gpt")
+def test_a_storyteller_sees_only_what_stands_before(causal_folder: Path, tmp_path: Path) -> None:
+    reported = TextGenerator(causal_folder)
     words, rows = reported.attention("i dug the hole", 1)
     assert words == ["i", "dug", "the", "hole"] and reported.num_heads == 2
     assert all(rows[a][b] == 0 for a in range(4) for b in range(a + 1, 4))

@@ -220,13 +220,11 @@ def test_nothing_is_left_in_temporary_folders_when_a_run_is_killed(
 
 
 def test_from_a_recipe_to_labels(
-    tokenizer, tokenizer_folder: Path, encoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:  # type: ignore[no-untyped-def]
+    encoder_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from kgqa.cli.predict import classify_file
 
     monkeypatch.chdir(tmp_path)
-    encoder.save_pretrained("encoder")
-    Path("encoder/tokenizer.json").write_bytes((tokenizer_folder / "tokenizer.json").read_bytes())
     rows = [{"id": 1, "text": "red hole", "label": "a"}, {"id": 2, "text": "blue hole", "label": "b"}]
     Path("rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     Path("mine.toml").write_text(

@@ -1,6 +1,7 @@
 """A small data folder in the published files' own forms, and a masked language model over its words."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -51,8 +52,6 @@ def mlm_folder(tokenizer, tokenizer_folder: Path, tmp_path: Path) -> Path:  # ty
         intermediate_size=32,
         max_position_embeddings=64,
     )
-    folder = tmp_path / "encoder"
+    folder = shutil.copytree(tokenizer_folder, tmp_path / "mlm")
     save_model(build_language_model(settings, tokenizer.get_vocab_size()), folder)
-    for name in ("tokenizer.json", "tokenizer_config.json"):
-        (folder / name).write_bytes((tokenizer_folder / name).read_bytes())
     return folder

@@ -29,19 +29,15 @@ def test_overrides_without_a_recipe_change_the_default_one(
     assert (recipe.trainer.max_steps, recipe.deletion_questions) == (7, 1)
 
 
-def test_the_row_is_printed_or_its_figures(
-    tmp_path: Path, encoder, tokenizer_folder: Path, monkeypatch, capsys
-) -> None:  # type: ignore[no-untyped-def]
-    encoder.save_pretrained(tmp_path / "toy")
-    (tmp_path / "toy" / "tokenizer.json").write_bytes((tokenizer_folder / "tokenizer.json").read_bytes())
+def test_the_row_is_printed_or_its_figures(tmp_path: Path, encoder_folder: Path, monkeypatch, capsys) -> None:  # type: ignore[no-untyped-def]
     (tmp_path / "text").mkdir()
     monkeypatch.setattr(probe_module, "HELD_OUT", ())
     monkeypatch.setenv("KGQA_DATA", str(tmp_path))
     settings = (None, None, 1, 100, False, 0.0)
-    probe_encoder(str(tmp_path / "toy"), "heldout", *settings, False, "", tmp_path / "kept")
+    probe_encoder(str(encoder_folder), "heldout", *settings, False, "", tmp_path / "kept")
     shown = capsys.readouterr().out.splitlines()
-    assert shown[0] == probe_module.HEAD and shown[2].startswith("| toy | - |"), "no head, no loss"
-    probe_encoder(str(tmp_path / "toy"), "heldout", *settings, True, "mine", tmp_path / "kept")
+    assert shown[0] == probe_module.HEAD and shown[2].startswith("| encoder | - |"), "no head, no loss"
+    probe_encoder(str(encoder_folder), "heldout", *settings, True, "mine", tmp_path / "kept")
     reported = json.loads(capsys.readouterr().out)
     assert reported == {"by": "mine", "seeds": 1}
 

@@ -1,5 +1,4 @@
 import json
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -31,16 +30,13 @@ from training.experiments.compare import (
 
 @pytest.fixture
 def recipe(
-    tmp_path: Path, encoder, tokenizer_folder: Path, tools_file: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, encoder_folder: Path, tools_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> ComparisonRecipe:
     compiled = cache_folder("graphs")
     compiled.mkdir(parents=True, exist_ok=True)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     cache_folder("graphs").parent.mkdir(parents=True)
     cache_folder("graphs").symlink_to(compiled)  # compiling the everyday graph takes 18 s
-    encoder.save_pretrained(tmp_path / "encoder")
-    for name in ("tokenizer.json", "tokenizer_config.json"):
-        shutil.copy(tokenizer_folder / name, tmp_path / "encoder")
     own = [{"question": "What plants flowers?", "answers": ["trowel"]}] * 4
     chosen = [{"question": "What plants flowers?", "choices": ["a trowel", "a bee"], "choice": 0}] * 4
     for name, rows in (("open", own), ("chosen", chosen)):
@@ -51,7 +47,7 @@ def recipe(
     ]
     return ComparisonRecipe.model_validate(
         {
-            "encoder": {"folder": str(tmp_path / "encoder")},
+            "encoder": {"folder": str(encoder_folder)},
             "reasoner": {"graph_size": 16, "num_layers": 1, "num_heads": 2},
             "data": sets,
             "columns": sets,

@@ -9,7 +9,6 @@ import zstandard
 from torch.nn.functional import cross_entropy
 
 from kgqa.models.collation.sentence_batch import SpecialTokens, sentence_ids
-from kgqa.models.encoders.variants import EncoderSettings, build_language_model, save_model
 from kgqa.models.language_model import load_language_model
 from kgqa.types import InputError
 from training.experiments.likelihood import (
@@ -25,17 +24,6 @@ from training.experiments.likelihood import (
 
 def quiet(items, _text, _total):  # type: ignore[no-untyped-def]
     return items
-
-
-@pytest.fixture
-def causal_folder(tokenizer, tokenizer_folder: Path, tmp_path: Path) -> Path:  # type: ignore[no-untyped-def]
-    torch.manual_seed(0)
-    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 16}
-    settings = EncoderSettings(variant="gpt2", max_position_embeddings=64, **sizes)  # type: ignore[arg-type]
-    folder = tmp_path / "causal"
-    save_model(build_language_model(settings, tokenizer.get_vocab_size()), folder)
-    (folder / "tokenizer.json").write_bytes((tokenizer_folder / "tokenizer.json").read_bytes())
-    return folder
 
 
 def test_pseudo_log_likelihood_masks_each_token_in_turn(mlm_folder: Path, tokenizer) -> None:  # type: ignore[no-untyped-def]
@@ -76,10 +64,8 @@ def test_held_out_loss_repeats_and_random_weights_know_nothing(mlm_folder: Path)
     assert abs(first["loss"] - second["loss"]) < 2 and first["masked_tokens"] == second["masked_tokens"]
 
 
-def test_no_head_no_language_model(encoder, tokenizer_folder: Path, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    encoder.save_pretrained(tmp_path / "body")
-    (tmp_path / "body" / "tokenizer.json").write_bytes((tokenizer_folder / "tokenizer.json").read_bytes())
-    assert load_language_model(tmp_path / "body") is None
+def test_no_head_no_language_model(encoder_folder: Path) -> None:
+    assert load_language_model(encoder_folder) is None
 
 
 def test_the_generator_speaks_for_a_discriminator(mlm_folder: Path) -> None:

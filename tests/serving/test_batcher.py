@@ -1,6 +1,7 @@
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import Future
 
 import pytest
@@ -8,6 +9,13 @@ import pytest
 from kgqa.limits.cancellation import Cancelled
 from kgqa.serving.batcher import ANSWER, APART, BATCH_S, KNOWN_AFTER, Batcher, Busy
 from kgqa.types import Answer, InputError, Passage, Question
+
+
+@pytest.fixture
+def batcher() -> Iterator[Batcher]:
+    batcher = Batcher()
+    yield batcher
+    batcher.close(0.5)
 
 
 def ask(
@@ -46,8 +54,7 @@ def test_one_that_cannot_be_read_fails_alone(stub) -> None:
     batcher.close()
 
 
-def test_who_leaves_or_waits_too_long_is_given_up(stub) -> None:
-    batcher = Batcher()
+def test_who_leaves_or_waits_too_long_is_given_up(batcher: Batcher, stub) -> None:
     stub.seconds = 5
     began = time.monotonic()
     gone = ask(batcher, stub, Question("gone"), 60)
@@ -56,7 +63,6 @@ def test_who_leaves_or_waits_too_long_is_given_up(stub) -> None:
     with pytest.raises(Cancelled, match="too long"):
         late.result(10)
     assert time.monotonic() - began < 4
-    batcher.close()
 
 
 def test_no_more_wait_than_are_taken_and_a_close_answers_them(stub) -> None:
@@ -108,8 +114,7 @@ def test_what_would_not_begin_in_time_is_refused_at_once(stub) -> None:
     batcher.close()
 
 
-def test_who_is_sent_away_is_told_a_time_of_their_own(stub) -> None:
-    batcher = Batcher()
+def test_who_is_sent_away_is_told_a_time_of_their_own(batcher: Batcher, stub) -> None:
     stub.seconds = 0.2
     for _ in range(5):
         ask(batcher, stub, Question("a")).result(10)
@@ -123,27 +128,22 @@ def test_who_is_sent_away_is_told_a_time_of_their_own(stub) -> None:
         waits.append(caught.value.wait_s)
     came = Counter(int(wait) for wait in waits)
     assert len(came) >= 8 and max(came.values()) < 30 and max(waits) < 12
-    batcher.close(0.5)
 
 
-def test_what_takes_longer_than_its_time_is_refused_for_good(stub) -> None:
-    batcher = Batcher()
+def test_what_takes_longer_than_its_time_is_refused_for_good(batcher: Batcher, stub) -> None:
     stub.seconds = 0.3
     for _ in range(10):
         ask(batcher, stub, Question("a")).result(10)
     with pytest.raises(InputError, match="shorter"):
         ask(batcher, stub, Question("a", passage=Passage("long " * 20_000)), 5)
-    batcher.close()
 
 
-def test_what_fails_at_once_does_not_make_the_rest_look_fast(stub) -> None:
-    batcher = Batcher()
+def test_what_fails_at_once_does_not_make_the_rest_look_fast(batcher: Batcher, stub) -> None:
     before = dict(batcher._pace)
     for _ in range(20):
         with pytest.raises(InputError):
             ask(batcher, stub, Question(" ")).result(10)
     assert batcher._pace == before
-    batcher.close()
 
 
 def test_who_asks_one_goes_before_who_asks_many_and_what_is_apart_is_read_by_itself(stub) -> None:
@@ -158,18 +158,15 @@ def test_who_asks_one_goes_before_who_asks_many_and_what_is_apart_is_read_by_its
     batcher.close()
 
 
-def test_what_took_long_once_is_tried_again_by_who_comes_alone(stub) -> None:
-    batcher = Batcher()
+def test_what_took_long_once_is_tried_again_by_who_comes_alone(batcher: Batcher, stub) -> None:
     long = Question("a", passage=Passage("long " * 2_000))
     stub.seconds = 0.01
     ask(batcher, stub, Question("a")).result(10)
     batcher._pace[ANSWER] = 1.0  # the machine had other things to do
     assert ask(batcher, stub, long, 5).result(10).text == "to a"
-    batcher.close()
 
 
-def test_nobody_is_sent_away_for_longer_than_what_is_read_may_take(stub) -> None:
-    batcher = Batcher()
+def test_nobody_is_sent_away_for_longer_than_what_is_read_may_take(batcher: Batcher, stub) -> None:
     ask(batcher, stub, Question("a")).result(10)
     batcher._pace[ANSWER] = 1.0
     stub.seconds = 60
@@ -178,24 +175,19 @@ def test_nobody_is_sent_away_for_longer_than_what_is_read_may_take(stub) -> None
     with pytest.raises(Busy) as caught:
         ask(batcher, stub, Question("b"), 30, 0.5)
     assert caught.value.wait_s <= 3
-    batcher.close(0.5)
 
 
-def test_how_long_is_guessed_of_what_was_never_done(stub) -> None:
-    batcher = Batcher()
+def test_how_long_is_guessed_of_what_was_never_done(batcher: Batcher, stub) -> None:
     stub.seconds = 0.3
     for _ in range(KNOWN_AFTER):
         ask(batcher, stub, Question("a")).result(10)
     with pytest.raises(InputError, match="shorter"):
         batcher.ask(stub.answer_many, [Question("a", passage=Passage("long " * 5_000))], 30, 1, APART)
-    batcher.close()
 
 
-def test_a_start_that_was_starved_does_not_say_what_takes_too_long(stub) -> None:
-    batcher = Batcher()
+def test_a_start_that_was_starved_does_not_say_what_takes_too_long(batcher: Batcher, stub) -> None:
     long = Question("a", passage=Passage("long " * 2_000))
     stub.seconds = 1.0
     ask(batcher, stub, Question("a")).result(10)
     stub.seconds = 0.01
     assert ask(batcher, stub, long, 5).result(10).text == "to a"
-    batcher.close()

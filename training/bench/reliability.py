@@ -29,12 +29,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from kgqa.limits.cancellation import Cancelled, cancel_when
 from kgqa.types import InputError, Passage, Question
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))  # the app's modules are beside the package
+ENCODER = ROOT / "training" / "models" / "kgqa-mini"
 CPU_S = 20
 """Processor seconds after which an input counts as a hang."""
 CHILD_S = 600
@@ -42,37 +44,10 @@ CHILD_S = 600
 LONGEST_LINE = 2_000
 """Characters of a refusal."""
 TOKENS = [
-    *(
-        b"\0",
-        b"\xff\xfe",
-        b"\xed\xa0\x80",
-        b"\x1b[31m",
-        b"\\ud800",
-        b"&lol;",
-        b"-1",
-        b"1e999",
-        b"NaN",
-        b"null",
-        b'"',
-    ),
-    *(
-        b"<<( " * 300,
-        b"[" * 3_000,
-        b'{"@list":[' * 500,
-        b"<a>" * 2_000,
-        b"9" * 5_000,
-        b"a=[" * 900,
-        b" " * 70_000,
-    ),
-    *(
-        b"@prefix : <",
-        b"<!ENTITY a 'a'>",
-        b'"@context":"http://x/"',
-        b"\r",
-        b"\n\n",
-        b"../../x",
-        b"\xe2\x80\xae",
-    ),
+    *(b"\0", b"\xff\xfe", b"\xed\xa0\x80", b"\x1b[31m", b"\\ud800", b"&lol;"),
+    *(b"-1", b"1e999", b"NaN", b"null", b'"', b"\r", b"\n\n", b"../../x", b"\xe2\x80\xae"),
+    *(b"<<( " * 300, b"[" * 3_000, b'{"@list":[' * 500, b"<a>" * 2_000, b"9" * 5_000, b"a=[" * 900),
+    *(b" " * 70_000, b"@prefix : <", b"<!ENTITY a 'a'>", b'"@context":"http://x/"'),
 ]
 Try = Callable[[random.Random, Path], None]
 """Breaks an input, drawn from the first, and reads it within the folder."""
@@ -104,23 +79,26 @@ def _with_a_fault(content: bytes, draw: random.Random) -> bytes:
     return draw.choice(faults)()
 
 
-def tiny_reader(folder: Path) -> Path:
-    """A reader of random weights over the tokenizer of a shipped encoder."""
+def tiny_encoder() -> Any:
+    """An encoder of random weights for the tokenizer of `ENCODER`."""
     import torch
     from tokenizers import Tokenizer
     from transformers import BertConfig, BertModel
 
+    torch.manual_seed(0)
+    words = Tokenizer.from_file(str(ENCODER / "tokenizer.json")).get_vocab_size()
+    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
+    return BertModel(BertConfig(vocab_size=words, **sizes))
+
+
+def tiny_reader(folder: Path) -> Path:
+    """A reader of random weights."""
     from kgqa.models.reader import Reader, save_reader
     from kgqa.models.reasoners import ReasonerSettings
 
-    torch.manual_seed(0)
-    source = ROOT / "training" / "models" / "kgqa-mini"
-    words = Tokenizer.from_file(str(source / "tokenizer.json")).get_vocab_size()
-    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
-    encoder = BertModel(BertConfig(vocab_size=words, **sizes))
-    reader = Reader(encoder, ReasonerSettings(graph_size=16, num_layers=2, num_heads=2))
+    reader = Reader(tiny_encoder(), ReasonerSettings(graph_size=16, num_layers=2, num_heads=2))
     reading = {"max_nodes": 20, "max_tokens": 64, "stride": 16, "facts": 1}
-    save_reader(reader, source, folder, {"name": "tiny", "input": reading})
+    save_reader(reader, ENCODER, folder, {"name": "tiny", "input": reading})
     return folder
 
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from kgqa.data.datasets.json_lines import read_examples
+from kgqa.evaluation import answer_all
 from kgqa.graph.retrieval.ablation import ABLATIONS
 from kgqa.metrics import is_correct
 from kgqa.qa.answerer import Answerer
 from kgqa.settings import PARTS, write_whole
-from kgqa.types import Answer, Example, Subgraph
+from kgqa.types import Example, Subgraph
 
 WAYS = {
     "full": ABLATIONS["none"],
@@ -23,7 +23,6 @@ WAYS = {
     "text-only": lambda _: Subgraph(),
 }
 """The full reader, and ablations with less and less input."""
-TOGETHER = 8
 BINS = 5
 
 
@@ -31,10 +30,7 @@ def measured(answerer: Answerer, examples: Sequence[Example]) -> dict[str, Any]:
     """Accuracy by ablation and question type, and by the full reader's confidence."""
     shares = []
     for way, ablation in WAYS.items():
-        reader = answerer.with_ablation(ablation)
-        answers: list[Answer] = []
-        for start in range(0, len(examples), TOGETHER):
-            answers += reader.answer_many([e.question for e in examples[start : start + TOGETHER]])
+        answers = answer_all(answerer.with_ablation(ablation).answer_many, examples, batch=8)
         right = [is_correct(e, answer.text) > 0 for answer, e in zip(answers, examples, strict=True)]
         kinds = {"all": right}
         for value, example in zip(right, examples, strict=True):
@@ -67,8 +63,7 @@ def calibration(
 def main(files: Sequence[str], target: Path = PARTS) -> None:
     """Measure the reader of the app, and replace the stored figures."""
     examples = [example for name in files for example in read_examples(Path(name))]
-    step = max(1, len(examples) // int(os.environ.get("KGQA_PARTS_LIMIT") or len(examples)))
-    found = measured(Answerer.load(), examples[::step])
+    found = measured(Answerer.load(), examples)
     write_whole(target, json.dumps(found, indent=1) + "\n")
     print(f"{target}: {found['count']} questions")
 

@@ -28,9 +28,14 @@ def button(page: Any, label: str) -> Any:
     return next(b for b in page.button if b.label == label)
 
 
-def test_an_example_is_one_click_away(open_page: Callable[[str], Any]) -> None:
+@pytest.fixture
+def page(open_page: Callable[[str], Any]) -> Any:
+    """The page with an example that was asked by a click."""
     page = open_page("ask").run()
-    page.button(key="example0").click().run()
+    return page.button(key="example0").click().run()
+
+
+def test_an_example_is_one_click_away(page: Any) -> None:
     assert not page.exception and not page.error
     assert "%)" in html_of(page) and page.query_params["q"] == "What did I dig with?"
     assert len(page.session_state["history"]) == 1
@@ -56,19 +61,7 @@ def test_hostile_text_is_shown_as_it_is(open_page: Callable[[str], Any]) -> None
     assert not any("<script>" in m.value or "**bold**" in m.value for m in page.markdown)
 
 
-@pytest.mark.parametrize(("question", "words"), [("", "question first"), ("  ", "question first")])
-def test_a_question_that_cannot_be_asked_gets_one_sentence(
-    open_page: Callable[[str], Any], question: str, words: str
-) -> None:
-    page = open_page("ask").run()
-    page.text_input(key="question").input(question)
-    button(page, "Ask").click().run()
-    assert not page.exception and words in page.error[0].value and "answer" not in page.session_state
-
-
-def test_a_fact_is_added_struck_and_undone(open_page: Callable[[str], Any]) -> None:
-    page = open_page("ask").run()
-    page.button(key="example0").click().run()
+def test_a_fact_is_added_struck_and_undone(page: Any) -> None:
     page.text_input(key="add_head0").input("Excavators")
     page.text_input(key="add_tail0").input("planting <b>flowers</b>")
     button(page, "Ask again").click().run()
@@ -81,9 +74,7 @@ def test_a_fact_is_added_struck_and_undone(open_page: Callable[[str], Any]) -> N
     assert "before-after" not in html_of(page)
 
 
-def test_what_is_typed_is_kept_where_it_cannot_be_added(open_page: Callable[[str], Any]) -> None:
-    page = open_page("ask").run()
-    page.button(key="example0").click().run()
+def test_what_is_typed_is_kept_where_it_cannot_be_added(page: Any) -> None:
     page.text_input(key="add_head0").input("Excavators")
     button(page, "Ask again").click().run()
     assert (
@@ -113,9 +104,7 @@ def test_a_click_takes_a_fact_away_in_both_directions_and_brings_it_back(
     assert state["concept"] == graph.labels[1]
 
 
-def test_what_if_there_were_no_such_thing(open_page: Callable[[str], Any]) -> None:
-    page = open_page("ask").run()
-    page.button(key="example0").click().run()
+def test_what_if_there_were_no_such_thing(page: Any) -> None:
     answer = page.session_state["answer"]
     found = [b for b in page.button if b.key == "without"]
     assert bool(found) == bool(remove_answer(answer))
@@ -128,9 +117,7 @@ def test_what_if_there_were_no_such_thing(open_page: Callable[[str], Any]) -> No
         assert not page.exception and not page.session_state["steps"]
 
 
-def test_what_mattered_is_measured_on_demand(open_page: Callable[[str], Any]) -> None:
-    page = open_page("ask").run()
-    page.button(key="example0").click().run()
+def test_what_mattered_is_measured_on_demand(page: Any) -> None:
     assert "attributions" not in page.session_state
     found = [b for b in page.button if b.key == "mattered"]
     if found:  # an untrained reader may answer from the passage
@@ -162,9 +149,7 @@ def test_a_question_over_a_graph_that_is_gone_is_not_put_to_another(open_page: C
     assert "answer" not in page.session_state
 
 
-def test_a_follow_up_keeps_the_passage(open_page: Callable[[str], Any]) -> None:
-    page = open_page("ask").run()
-    page.button(key="example0").click().run()
+def test_a_follow_up_keeps_the_passage(page: Any) -> None:
     passage = page.text_area(key="passage").value
     page.text_input(key="question").input("Where did I dig?")
     button(page, "Ask").click().run()
@@ -203,12 +188,10 @@ def test_a_language_that_is_not_read_is_told(open_page: Callable[[str], Any], sm
 
 
 def test_opinions_are_kept_on_this_machine(
-    open_page: Callable[[str], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "said" / "feedback.jsonl"
     monkeypatch.setenv("KGQA_FEEDBACK", str(file))
-    page = open_page("ask").run()
-    page.button(key="example0").click().run()
     page.feedback[0].set_value(0).run() if hasattr(page, "feedback") else pytest.skip("an older Streamlit")
     next(box for box in page.text_input if "right" in box.label).input("trowel")
     button(page, "Keep").click().run()
@@ -258,13 +241,15 @@ def test_nothing_is_computed_twice(open_page: Callable[[str], Any], monkeypatch:
     assert steps.count("read") == 1 and steps.count("attribute") == 1
 
 
+@pytest.mark.parametrize("question", ["", "  "])
 def test_an_empty_question_is_told_without_a_reader(
-    open_page: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
+    open_page: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch, question: str
 ) -> None:
     page = open_page("ask").run()
     monkeypatch.setattr(ask, "answered", lambda *_: pytest.fail("read"))
+    page.text_input(key="question").input(question)
     button(page, "Ask").click().run()
-    assert "Write a question first" in page.error[0].value
+    assert not page.exception and "Write a question first" in page.error[0].value
 
 
 def test_a_question_whose_run_was_ended_is_asked_in_the_next(

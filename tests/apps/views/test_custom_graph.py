@@ -17,6 +17,11 @@ ex:bees rdfs:label "<b>bees</b>" ; ex:makes ex:honey . ex:honey rdfs:label "hone
 """
 
 
+def upload(page: Any, text: str, name: str = "bees.ttl") -> None:
+    page.file_uploader[0].upload(name, text.encode(), "text/turtle")
+    page.button[0].click().run()
+
+
 def test_a_file_becomes_a_graph_in_memory() -> None:
     graph = uploaded([("bees.ttl", BEES.encode())])
     manifest = graph.manifest
@@ -62,8 +67,7 @@ def test_what_cannot_be_read_is_one_sentence_with_the_visitors_name(name: str, c
 def test_upload_report_search_and_ask(open_page: Callable[[str], Any]) -> None:
     page = open_page("custom_graph").run()
     assert not page.text_input  # no endpoint unless the app was started so
-    page.file_uploader[0].upload("bees.ttl", BEES.encode(), "text/turtle")
-    page.button[0].click().run()
+    upload(page, BEES)
     assert not page.exception and not page.error
     assert [m.value for m in page.metric][:2] == ["3", "2"]
     page.text_input(key="search").input("hon").run()
@@ -78,8 +82,7 @@ def test_the_map_shows_one_kind_of_thing(open_page: Callable[[str], Any]) -> Non
     kinds = 'ex:smoker kgqa:kind "tool" . ex:bees kgqa:kind "animal" .'
     page = open_page("custom_graph").run()
     text = f"@prefix kgqa: <https://kgqa.org/ontology#> .\n{BEES}\n{kinds}"
-    page.file_uploader[0].upload("bees.ttl", text.encode(), "text/turtle")
-    page.button[0].click().run()
+    upload(page, text)
     (kind,) = (box for box in page.selectbox if "tool" in box.options)
     assert kind.options == ["all kinds of things", "animal", "tool"]
     kind.select_index(2).run()
@@ -90,8 +93,7 @@ def test_the_map_shows_one_kind_of_thing(open_page: Callable[[str], Any]) -> Non
 def test_the_map_is_coloured_by_the_types_that_facts_state(open_page: Callable[[str], Any]) -> None:
     page = open_page("custom_graph").run()
     text = f"{BEES} ex:smoker a ex:Tool . ex:bees a ex:Animal . ex:honey a ex:Food ."
-    page.file_uploader[0].upload("bees.ttl", text.encode(), "text/turtle")
-    page.button[0].click().run()
+    upload(page, text)
     (chart,) = page.get("graphviz_chart")
     assert not page.exception and all(tint in chart.proto.spec for tint in TINTS[:3])
     assert any("Animal" in item.proto.body for item in page.get("html"))
@@ -103,8 +105,7 @@ def test_records_without_a_name_are_called_by_their_class(open_page: Callable[[s
     trips = (
         "ex:bees ex:trip [ a ex:Trip ; ex:to ex:rose ; ex:km 2 ] , [ a ex:Trip ; ex:to ex:lime ; ex:km 3 ] ."
     )
-    page.file_uploader[0].upload("bees.ttl", f"{BEES} {trips}".encode(), "text/turtle")
-    page.button[0].click().run()
+    upload(page, f"{BEES} {trips}")
     (chart,) = page.get("graphviz_chart")
     assert not page.exception and "the Trip (" in chart.proto.spec
 
@@ -140,12 +141,10 @@ def test_endpoints_are_checked(open_page: Callable[[str], Any], monkeypatch: pyt
 
 def test_a_file_that_fails_is_not_sent_again_with_the_next(open_page: Callable[[str], Any]) -> None:
     page = open_page("custom_graph").run()
-    page.file_uploader[0].upload("bad.ttl", b"this is no Turtle", "text/turtle")
-    page.button[0].click().run()
+    upload(page, "this is no Turtle", "bad.ttl")
     assert not page.exception and "bad.ttl" in page.error[0].value.replace("\\", "")
     assert not page.file_uploader[0].value
-    page.file_uploader[0].upload("bees.ttl", BEES.encode(), "text/turtle")
-    page.button[0].click().run()
+    upload(page, BEES)
     assert not page.exception and not page.error and page.session_state["graph_choice"] == "own"
 
 

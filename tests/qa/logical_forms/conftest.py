@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from support.forms import TYPE, names_of
 
-from kgqa.graph.storage.store import GraphStore
-from kgqa.qa.logical_forms.graph_facts import GraphFacts
 from kgqa.qa.logical_forms.graph_index import NameLookup
-from kgqa.types import Triple
 
-TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 NARROWER = "http://www.w3.org/2000/01/rdf-schema#subClassOf"
 XSD = "http://www.w3.org/2001/XMLSchema#"
 FACTS = f"""
@@ -38,5 +35,4 @@ Mia Orbell|salary|"2500"^^<{XSD}integer>
 
 @pytest.fixture(scope="session")
 def names() -> NameLookup:
-    triples = [Triple(*line.split("|")) for line in FACTS.strip().splitlines()]
-    return NameLookup(GraphFacts(GraphStore.from_triples(triples, name="vans")))
+    return names_of(FACTS)

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from support.forms import TYPE, forms_of, names_of, triples_of
 
-from kgqa.graph.linking.fuzzy import fuzzy_linker
 from kgqa.graph.linking.label_keys import XSD
 from kgqa.graph.load import open_graph
-from kgqa.graph.storage.store import GraphStore
-from kgqa.qa.logical_forms.enumerate import Enumerator
 from kgqa.qa.logical_forms.execute import execute
 from kgqa.qa.logical_forms.graph_facts import GraphFacts
-from kgqa.qa.logical_forms.graph_index import GraphIndex, NameLookup
-from kgqa.qa.logical_forms.mentions import question_mentions
+from kgqa.qa.logical_forms.graph_index import NameLookup
 from kgqa.qa.logical_forms.verbalize import Verbalizer
-from kgqa.types import Label, Question, Triple
+from kgqa.types import Label, Triple
 
-TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 CASES = {
     "Who drives Rook?": '(JOIN (R driver) "Rook")',
     "What does Tom Firth drive?": '(JOIN driver "Tom Firth")',
@@ -50,30 +46,22 @@ CASES = {
 
 @pytest.mark.parametrize(("question", "form"), CASES.items())
 def test_the_form_asked_for_is_grown(names: NameLookup, question: str, form: str) -> None:
-    graph = names.facts.graph
-    facts, index = GraphFacts(graph), GraphIndex(graph)
-    asked = question_mentions(facts, fuzzy_linker(graph), index, Question(question))
-    forms = Enumerator(facts, asked, index.classes).forms()
-    wanted = names.parse(form)
-    result = execute(facts, wanted)
+    facts, wanted = names.facts, names.parse(form)
+    forms, result = forms_of(facts, question), execute(facts, wanted)
     assert result is not None
     same = [f for f in forms if type(f) is type(wanted) and (r := execute(facts, f)) and r.key == result.key]
     assert wanted in forms or same
 
 
 def grown(names: NameLookup, question: str) -> list[str]:
-    graph = names.facts.graph
-    facts, index = GraphFacts(graph), GraphIndex(graph)
-    asked = question_mentions(facts, fuzzy_linker(graph), index, Question(question))
-    return [names.show(form) for form in Enumerator(facts, asked, index.classes).forms()]
+    return [names.show(form) for form in forms_of(names.facts, question)]
 
 
 def test_a_third_relation_follows_two_of_which_the_second_is_named() -> None:
     facts = (
         "Salt Road|prize|Heron\nSalt Road|director|Ann Lee\nAnn Lee|birthplace|Tartu\nSalt Road|country|Peru"
     )
-    triples = [Triple(*line.split("|")) for line in facts.splitlines()]
-    names = NameLookup(GraphFacts(GraphStore.from_triples(triples, name="films")))
+    names = names_of(facts)
     asked = "Where was the director of the one with the Heron born?"
     third = '(JOIN (R birthplace) (JOIN (R director) (JOIN prize "Heron")))'
     assert third in grown(names, asked)
@@ -83,7 +71,7 @@ def test_a_third_relation_follows_two_of_which_the_second_is_named() -> None:
 def test_a_value_is_compared_as_the_words_beside_it_say() -> None:
     triples = [Triple(head, "wheels", f'"{n}"') for n, head in enumerate("abcdef")]
     triples += [Triple(head, TYPE, "Cart") for head in "abcdef"]
-    names = NameLookup(GraphFacts(GraphStore.from_triples(triples, name="carts")))
+    names = names_of(triples)
     forms = grown(names, "Which carts have at least 4 wheels?")
     assert '(FILTER >= wheels "4" (CLASS "Cart"))' in forms
     assert not [form for form in forms if "FILTER >" in form and "FILTER >=" not in form]
@@ -103,7 +91,7 @@ def test_a_number_that_is_stated_goes_before_what_is_listed() -> None:
         Triple("Larks", "song", "Dawn"),
         Triple("Larks", "song", "Dusk"),
     ]
-    names = NameLookup(GraphFacts(GraphStore.from_triples(triples, name="bands")))
+    names = names_of(triples)
     forms = grown(names, "How many members do the Larks have?")
     assert '(JOIN (R "number of members") "Larks")' in forms
     assert '(COUNT (JOIN (R member) "Larks"))' not in forms
@@ -123,8 +111,7 @@ def named_events() -> NameLookup:
         Triple(e, "carried out by", who)
         for e, who in (("e:1", "Ito"), ("e:2", "Louis"), ("e:3", "Adam Sasse"))
     ]
-    labels = [Label(e, label, "en") for e, _, _, label, _ in facts]
-    return NameLookup(GraphFacts(GraphStore.from_triples(triples, labels=labels)))
+    return names_of(triples, [Label(e, label, "en") for e, _, _, label, _ in facts])
 
 
 def test_an_event_that_is_named_after_a_thing_is_asked_for_what_is_asked_of_the_thing() -> None:
@@ -139,7 +126,7 @@ def test_a_class_of_thousands_is_ordered_by_its_values() -> None:
     triples = [Triple(cart, TYPE, "Cart") for cart in carts]
     triples += [Triple(cart, "wheels", f'"{n % 7 + 2}"') for n, cart in enumerate(carts)]
     triples += [Triple(carts[9], "wheels", '"40"'), Triple(carts[9], "owner", "Ann")]
-    names = NameLookup(GraphFacts(GraphStore.from_triples(triples)))
+    names = names_of(triples)
     assert '(ARGMAX wheels (CLASS "Cart"))' in grown(names, "Which cart has the most wheels?")
     found = execute(names.facts, names.parse('(JOIN (R owner) (ARGMAX wheels (CLASS "Cart")))'))
     assert found is not None and [*found.members] == [names.entity("Ann")]
@@ -179,7 +166,7 @@ def test_several_classes_that_share_a_noun_are_asked_for_together(question: str,
         ]
     triples += [Triple("site 0", "bays", '"12"'), Triple("site 1", "bays", '"30"')]
     triples += [Triple(f"site {n}", TYPE, "Depot") for n in range(2)]
-    names = NameLookup(GraphFacts(GraphStore.from_triples(triples, name="fleet")))
+    names = names_of(triples)
     vans = '(CLASS "Camper Van" "Post Van")'
     assert names.show(names.parse(form.format(vans))) in grown(names, question)
 
@@ -190,7 +177,7 @@ def test_a_further_relation_from_a_class_that_is_not_asked_for() -> None:
     ]
     triples += [Triple(lift, "serviced by", "Nord") for lift in ("Ash", "Elm")]
     triples += [Triple("Ash", "house", "Mill"), Triple("Elm", "house", "Mill")]
-    names = NameLookup(GraphFacts(GraphStore.from_triples(triples)))
+    names = names_of(triples)
     form = '(JOIN (R "serviced by") (AND (CLASS "Lift") (JOIN house "Mill")))'
     assert form in grown(names, "Which firm looks after the lifts in Mill?")
 
@@ -201,7 +188,7 @@ def test_what_is_not_true_is_left_out_once() -> None:
         Triple(farm, "organic", f'"{truth}"^^<{XSD}boolean>')
         for farm, truth in zip("abc", ("true", "false", "true"), strict=True)
     ]
-    forms = grown(NameLookup(GraphFacts(GraphStore.from_triples(triples))), "Which farms are not organic?")
+    forms = grown(names_of(triples), "Which farms are not organic?")
     assert '(FILTER = organic "no" (CLASS "Farm"))' in forms
     assert not [form for form in forms if form.startswith("(MINUS") and '"no"' in form]
 
@@ -209,7 +196,7 @@ def test_what_is_not_true_is_left_out_once() -> None:
 def test_numbers_of_a_table_are_values() -> None:
     triples = [Triple(fund, TYPE, "fund") for fund in ("Polar", "Marsh")]
     triples += [Triple("Polar", "months", "36"), Triple("Marsh", "months", "30")]
-    names = NameLookup(GraphFacts(GraphStore.from_triples(triples)))
+    names = names_of(triples)
     assert '(FILTER > months "30 months" (CLASS "fund"))' in grown(
         names, "Which funds run for more than 30 months?"
     )
@@ -224,7 +211,7 @@ def people_and_boats() -> NameLookup:
     race = "http://x.org/race7"
     triples += [Triple(race, TYPE, "Race"), Triple(race, "won by", "Boat 1")]
     triples += [Triple(race, "held on", f'"2022-05-01"^^<{XSD}date>')]
-    return NameLookup(GraphFacts(GraphStore.from_triples(triples, labels=[Label("Boat 1", "Boat 1", "en")])))
+    return names_of(triples, [Label("Boat 1", "Boat 1", "en")])
 
 
 @pytest.mark.parametrize(
@@ -279,6 +266,13 @@ FLATS = """
 """
 
 
+@pytest.fixture(scope="module")
+def flats(tmp_path_factory) -> GraphFacts:
+    file = tmp_path_factory.mktemp("flats") / "flats.ttl"
+    file.write_text(FLATS)
+    return GraphFacts(open_graph(file))
+
+
 @pytest.mark.parametrize(
     ("question", "wanted", "unwanted"),
     [
@@ -316,15 +310,9 @@ FLATS = """
     ],
 )
 def test_numbers_go_with_their_noun_and_values_with_their_unit(
-    tmp_path, question: str, wanted: str, unwanted: str
+    flats: GraphFacts, question: str, wanted: str, unwanted: str
 ) -> None:
-    file = tmp_path / "flats.ttl"
-    file.write_text(FLATS)
-    graph = open_graph(str(file))
-    facts, index = GraphFacts(graph), GraphIndex(graph)
-    asked = question_mentions(facts, fuzzy_linker(graph), index, Question(question))
-    phrase = Verbalizer(facts).phrase
-    phrases = [phrase(form) for form in Enumerator(facts, asked, index.classes).forms()]
+    phrases = [*map(Verbalizer(flats).phrase, forms_of(flats, question))]
     assert wanted in phrases and not any(unwanted in text for text in phrases)
 
 
@@ -337,11 +325,8 @@ def test_numbers_go_with_their_noun_and_values_with_their_unit(
         ('(AVG floor (CLASS "flat"))', "2.666667"),
     ],
 )
-def test_what_is_computed_has_the_unit_of_its_relation(tmp_path, form: str, text: str) -> None:
-    file = tmp_path / "flats.ttl"
-    file.write_text(FLATS)
-    facts = GraphFacts(open_graph(str(file)))
-    result = execute(facts, NameLookup(facts).parse(form))
+def test_what_is_computed_has_the_unit_of_its_relation(flats: GraphFacts, form: str, text: str) -> None:
+    result = execute(flats, NameLookup(flats).parse(form))
     assert result is not None and result.text == text
 
 
@@ -425,10 +410,8 @@ def claims(tmp_path_factory) -> NameLookup:
 def test_facts_of_nodes_without_a_name_stay_together(
     claims: NameLookup, question: str, phrase: str, answer: str
 ) -> None:
-    facts, index = claims.facts, GraphIndex(claims.facts.graph)
-    asked = question_mentions(facts, fuzzy_linker(facts.graph), index, Question(question))
-    verbalizer = Verbalizer(facts)
-    forms = {verbalizer.phrase(form): form for form in Enumerator(facts, asked, index.classes).forms()}
+    facts, verbalizer = claims.facts, Verbalizer(claims.facts)
+    forms = {verbalizer.phrase(form): form for form in forms_of(facts, question)}
     assert phrase in forms
     result = execute(facts, forms[phrase])
     assert result is not None
@@ -436,11 +419,8 @@ def test_facts_of_nodes_without_a_name_stay_together(
 
 
 def test_two_things_of_one_record_are_not_taken_from_two(claims: NameLookup) -> None:
-    facts, index = claims.facts, GraphIndex(claims.facts.graph)
-    asked = question_mentions(
-        facts, fuzzy_linker(facts.graph), index, Question("Which part did Ann Roe settle for Policy 2?")
-    )
-    phrases = set(map(Verbalizer(facts).phrase, Enumerator(facts, asked, index.classes).forms()))
+    forms = forms_of(claims.facts, "Which part did Ann Roe settle for Policy 2?")
+    phrases = set(map(Verbalizer(claims.facts).phrase, forms))
     assert "the damaged part of the claim of Ann Roe" in phrases
     assert not any("damaged part of the claim of Ann Roe and at once the damaged part" in p for p in phrases)
 
@@ -453,7 +433,7 @@ def test_other_scripts_marks_and_digits_are_read_as_english_ones() -> None:
         Triple("スカイツリー", "height", '"634 m"'),
         Triple("Café", "owner", "Zoë"),
     ]
-    names = NameLookup(GraphFacts(GraphStore.from_triples(triples, name="scripts")))
+    names = names_of(triples)
     assert '(JOIN "capital of" "المغرب")' in grown(names, "What is the capital of المغرب?")
     assert '(JOIN (R mayor) "ירושלים")' in grown(names, "Who is the mayor of ירושלים?")
     assert '(JOIN (R owner) "Café")' in grown(names, "Who owns the Cafe\u0301?")  # e and its mark apart
@@ -475,13 +455,14 @@ O-3|price|"40"
 O-1|paid|"yes"
 O-2|paid|"yes"
 O-3|paid|"no"
+O-1|{TYPE}|order
+O-2|{TYPE}|order
+O-3|{TYPE}|order
 """
 
 
 def orders(*more: str) -> NameLookup:
-    triples = [Triple(*line.split("|")) for line in (*ORDERS.strip().splitlines(), *more)]
-    triples += [Triple(f"O-{n}", TYPE, "order") for n in (1, 2, 3)]
-    return NameLookup(GraphFacts(GraphStore.from_triples(triples, name="orders")))
+    return names_of("\n".join((ORDERS.strip(), *more)))
 
 
 def test_a_date_without_its_year_is_of_the_only_year_there_is() -> None:
@@ -517,9 +498,7 @@ Oven 1|bought|"2021-03-02"^^<{XSD}date>
 
 
 def test_who_is_of_any_class_of_which_the_same_is_said() -> None:
-    triples = [Triple(*line.split("|")) for line in STAFF.strip().splitlines()]
-    names = NameLookup(GraphFacts(GraphStore.from_triples(triples, name="bakery")))
-    forms = grown(names, "Who was hired in March or May?")
+    forms = grown(names_of(STAFF), "Who was hired in March or May?")
     assert '(FILTER = hired "March" "May" (CLASS "Baker" "Driver" "Manager"))' in forms
     assert not any("Oven" in form and "Baker" in form or '(CLASS "Baker")' in form for form in forms)
 
@@ -553,14 +532,15 @@ Ann|phone number|"12"
 Ann|{TYPE}|customer
 Bo|{TYPE}|customer
 Cy|{TYPE}|customer
+Swift|{TYPE}|bike
+Heron|{TYPE}|bike
+Kite|{TYPE}|bike
 """
 ELECTRIC = '(FILTER = electric "yes" (CLASS "bike"))'
 
 
 def bikes() -> NameLookup:
-    triples = [Triple(*line.split("|")) for line in BIKES.strip().splitlines()]
-    triples += [Triple(name, TYPE, "bike") for name in ("Swift", "Heron", "Kite")]
-    return NameLookup(GraphFacts(GraphStore.from_triples(triples, name="bikes")))
+    return names_of(BIKES)
 
 
 def test_a_condition_on_a_thing_is_joined_with_one_on_things_of_a_class() -> None:
@@ -612,9 +592,8 @@ def test_what_a_thing_has_may_be_true() -> None:
 
 
 def test_a_class_may_be_what_is_lacking() -> None:
-    lines = ("Lesson 1|pupil|Ann", "Test 1|pupil|Bo", "Test 2|pupil|Ann")
+    triples = triples_of("Lesson 1|pupil|Ann\nTest 1|pupil|Bo\nTest 2|pupil|Ann")
     kinds = {"Lesson 1": "lesson", "Test 1": "test", "Test 2": "test", "Ann": "pupil", "Bo": "pupil"}
-    triples = [Triple(*line.split("|")) for line in lines] + [Triple(e, TYPE, k) for e, k in kinds.items()]
-    names = NameLookup(GraphFacts(GraphStore.from_triples(triples, name="school")))
-    forms = grown(names, "Which pupils have had no lesson?")
+    triples += [Triple(e, TYPE, kind) for e, kind in kinds.items()]
+    forms = grown(names_of(triples), "Which pupils have had no lesson?")
     assert '(MINUS (CLASS "pupil") (JOIN (R pupil) (CLASS "lesson")))' in forms

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from support.forms import TYPE, names_of
 
 from kgqa.graph.linking.fuzzy import fuzzy_linker
-from kgqa.graph.storage.store import GraphStore
 from kgqa.qa.logical_forms.exceptions import excepting, without_exceptions
 from kgqa.qa.logical_forms.execute import execute
-from kgqa.qa.logical_forms.graph_facts import GraphFacts
 from kgqa.qa.logical_forms.graph_index import GraphIndex, NameLookup
 from kgqa.qa.logical_forms.rank import RankedForm
-from kgqa.types import Question, Triple
+from kgqa.types import Question
 
-TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
-FACTS = """
+FACTS = f"""
 Swift|electric|"yes"
 Heron|electric|"yes"
 Kite|electric|"no"
@@ -24,14 +22,15 @@ Kite|owner|Bo
 Swift|price|"900"
 Heron|price|"700"
 Kite|price|"400"
+Swift|{TYPE}|bike
+Heron|{TYPE}|bike
+Kite|{TYPE}|bike
 """
 
 
 @pytest.fixture
 def bikes() -> NameLookup:
-    triples = [Triple(*line.split("|")) for line in FACTS.strip().splitlines()]
-    triples += [Triple(name, TYPE, "bike") for name in ("Swift", "Heron", "Kite")]
-    return NameLookup(GraphFacts(GraphStore.from_triples(triples, name="bikes")))
+    return names_of(FACTS)
 
 
 @pytest.mark.parametrize(

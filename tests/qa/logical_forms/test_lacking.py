@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from support.forms import TYPE, mentions_of, names_of
 
-from kgqa.graph.linking.fuzzy import fuzzy_linker
 from kgqa.graph.linking.label_keys import XSD
-from kgqa.graph.storage.store import GraphStore
-from kgqa.qa.logical_forms.graph_facts import GraphFacts
-from kgqa.qa.logical_forms.graph_index import GraphIndex
 from kgqa.qa.logical_forms.lacking import NAMED, lacking
-from kgqa.qa.logical_forms.mentions import question_mentions
-from kgqa.types import Question, Triple
-
-TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+from kgqa.types import Triple
 
 
 @pytest.mark.parametrize(
@@ -32,9 +26,8 @@ def test_what_others_have_and_a_thing_lacks(question: str, phrases: list[str]) -
         Triple("Fault 1", "repaired", f'"2024-02-01"^^<{XSD}date>'),
         Triple("Fault 1", "cause", "rust"),
     ]
-    graph = GraphStore.from_triples(triples)
-    facts = GraphFacts(graph)
-    asked = question_mentions(facts, fuzzy_linker(graph), GraphIndex(graph), Question(question))
+    facts = names_of(triples).facts
+    asked = mentions_of(facts, question)
     assert sorted(lacking(facts, asked)) == sorted(phrases)
     assert (
         list(lacking(facts, asked, lambda _, texts: [float("repair" in text) for text in texts])) == phrases
@@ -52,22 +45,18 @@ def test_what_others_have_and_a_thing_lacks(question: str, phrases: list[str]) -
 )
 def test_the_opposite_of_what_a_thing_has_is_lacking(question: str, phrases: list[str]) -> None:
     triples = [Triple("Fair", "starts at", f'"18:00:00"^^<{XSD}time>'), Triple("Fair", "place", "Ulm")]
-    graph = GraphStore.from_triples(triples)
-    facts = GraphFacts(graph)
-    asked = question_mentions(facts, fuzzy_linker(graph), GraphIndex(graph), Question(question))
+    facts = names_of(triples).facts
+    asked = mentions_of(facts, question)
     assert list(lacking(facts, asked)) == phrases
 
 
 def test_a_relation_of_other_classes_is_lacking_if_it_is_named() -> None:
     triples = [Triple("Isk Tunnel", TYPE, "tunnel"), Triple("Skyhook", TYPE, "bridge")]
     triples += [Triple("Isk Tunnel", "operated by", "Ann"), Triple("Skyhook", "maintained by", "Bo")]
-    graph = GraphStore.from_triples(triples)
-    facts = GraphFacts(graph)
+    facts = names_of(triples).facts
 
     def found(question: str) -> dict[str, float]:
-        return lacking(
-            facts, question_mentions(facts, fuzzy_linker(graph), GraphIndex(graph), Question(question))
-        )
+        return lacking(facts, mentions_of(facts, question))
 
     assert found("Who operates Skyhook?") == {"what Skyhook is operated by": NAMED}
     assert found("Who maintains Skyhook?") == found("Who operates Isk Tunnel?") == {}
@@ -76,9 +65,5 @@ def test_a_relation_of_other_classes_is_lacking_if_it_is_named() -> None:
 def test_a_relation_of_what_happened_to_a_thing_is_not_lacking() -> None:
     triples = [Triple("R1", TYPE, "restoration"), Triple("R1", "restored object", "Sleeping Hound")]
     triples += [Triple("R1", "restorer", "Bea Thorne"), Triple("Sleeping Hound", TYPE, "statue")]
-    graph = GraphStore.from_triples(triples)
-    facts = GraphFacts(graph)
-    asked = question_mentions(
-        facts, fuzzy_linker(graph), GraphIndex(graph), Question("Who restored the Sleeping Hound?")
-    )
-    assert lacking(facts, asked) == {}
+    facts = names_of(triples).facts
+    assert lacking(facts, mentions_of(facts, "Who restored the Sleeping Hound?")) == {}

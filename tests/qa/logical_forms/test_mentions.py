@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from support.forms import TYPE, mentions_of, names_of
 
-from kgqa.graph.linking.fuzzy import fuzzy_linker
 from kgqa.graph.storage.store import GraphStore
-from kgqa.qa.logical_forms.graph_facts import GraphFacts
 from kgqa.qa.logical_forms.graph_index import GraphIndex, NameLookup
-from kgqa.qa.logical_forms.mentions import class_asked, question_mentions
+from kgqa.qa.logical_forms.mentions import class_asked
 from kgqa.qa.logical_forms.operators import opposed
 from kgqa.qa.logical_forms.question_values import comparators_in, values_in
-from kgqa.types import Question, Triple
-
-TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+from kgqa.types import Triple
 
 
 @pytest.mark.parametrize(
@@ -74,8 +71,7 @@ def test_comparators_stand_beside_their_value(text: str, value: str, comparators
     ],
 )
 def test_words_that_only_seem_to_ask(names: NameLookup, text: str, operators: set[str]) -> None:
-    graph = names.facts.graph
-    asked = question_mentions(names.facts, fuzzy_linker(graph), GraphIndex(graph), Question(text))
+    asked = mentions_of(names.facts, text)
     assert asked.operators == operators
 
 
@@ -89,8 +85,7 @@ def test_words_that_only_seem_to_ask(names: NameLookup, text: str, operators: se
     ],
 )
 def test_the_class_asked_for(names: NameLookup, text: str, classes: list[str]) -> None:
-    graph = names.facts.graph
-    asked = question_mentions(names.facts, fuzzy_linker(graph), GraphIndex(graph), Question(text))
+    asked = mentions_of(names.facts, text)
     assert [names.facts.label(kind) for kind in class_asked(names.facts, asked)] == classes
 
 
@@ -107,25 +102,19 @@ def test_the_class_asked_for(names: NameLookup, text: str, classes: list[str]) -
     ],
 )
 def test_operators(names: NameLookup, text: str, operator: str) -> None:
-    graph = names.facts.graph
-    asked = question_mentions(names.facts, fuzzy_linker(graph), GraphIndex(graph), Question(text))
+    asked = mentions_of(names.facts, text)
     assert operator in asked.operators
 
 
 def test_a_rank(names: NameLookup) -> None:
-    graph = names.facts.graph
-    asked = question_mentions(
-        names.facts, fuzzy_linker(graph), GraphIndex(graph), Question("Which is the third fastest?")
-    )
-    assert asked.rank == 3
+    assert mentions_of(names.facts, "Which is the third fastest?").rank == 3
 
 
 def named(facts: str, text: str) -> dict[str, list[str]]:
     """What a question over a graph names: its words, and what the entities are called."""
-    graph = GraphStore.from_triples([Triple(*line.split("|")) for line in facts.splitlines()], name="boats")
-    known = GraphFacts(graph)
-    asked = question_mentions(known, fuzzy_linker(graph), GraphIndex(graph), Question(text))
-    return {text[m.start : m.end]: [known.label(e) for e in m.entities] for m in asked.mentions}
+    known = names_of(facts).facts
+    found = mentions_of(known, text).mentions
+    return {text[m.start : m.end]: [known.label(e) for e in m.entities] for m in found}
 
 
 @pytest.mark.parametrize(
@@ -133,8 +122,7 @@ def named(facts: str, text: str) -> dict[str, list[str]]:
     [("Which van has the second-highest load?", 2), ("Which third-party van has the highest load?", 1)],
 )
 def test_a_hyphen_splits_a_rank_before_a_superlative_alone(names: NameLookup, text: str, rank: int) -> None:
-    graph = names.facts.graph
-    asked = question_mentions(names.facts, fuzzy_linker(graph), GraphIndex(graph), Question(text))
+    asked = mentions_of(names.facts, text)
     assert asked.rank == rank
 
 
@@ -226,8 +214,7 @@ def test_a_noun_that_is_asked_for_may_be_another_word_for_a_class() -> None:
 
 def test_what_or_joins_may_be_the_answer(names: NameLookup) -> None:
     def either(text: str) -> list[str]:
-        graph = names.facts.graph
-        asked = question_mentions(names.facts, fuzzy_linker(graph), GraphIndex(graph), Question(text))
+        asked = mentions_of(names.facts, text)
         assert ("truth" in asked.operators) is not bool(asked.either)
         return sorted(map(names.facts.label, asked.either))
 
@@ -238,26 +225,20 @@ def test_what_or_joins_may_be_the_answer(names: NameLookup) -> None:
 
 def test_a_month_that_is_a_text_of_the_graph_is_no_date() -> None:
     triples = [Triple("Lilac", "flowers in", '"May"'), Triple("Rose", "flowers in", '"June"')]
-    graph = GraphStore.from_triples(triples, name="plants")
-    index = GraphIndex(graph)
-    found = [
-        question_mentions(
-            GraphFacts(graph), fuzzy_linker(graph), index, Question(f"What flowers in {month}?")
-        )
-        for month in ("May", "March")
-    ]
-    assert [asked.values for asked in found] == [(), ("March",)]
+    facts = names_of(triples).facts
+    found = [mentions_of(facts, f"What flowers in {month}?").values for month in ("May", "March")]
+    assert found == [(), ("March",)]
 
 
 def test_the_day_of_a_date_is_no_rank() -> None:
-    graph = GraphStore.from_triples([Triple("Lilac", "planted on", '"2024-05-03"')], name="plants")
-    index, linker = GraphIndex(graph), fuzzy_linker(graph)
-    texts = ("What was planted on the 3rd of May?", "Which was the 3rd oldest?")
-    asked = [question_mentions(GraphFacts(graph), linker, index, Question(text)) for text in texts]
-    assert [found.rank for found in asked] == [1, 3]
-    texts = ("Who won the 3rd march?", "Who came on the 3rd of march?")
-    asked = [question_mentions(GraphFacts(graph), linker, index, Question(text)) for text in texts]
-    assert [found.rank for found in asked] == [3, 1]
+    facts = names_of('Lilac|planted on|"2024-05-03"').facts
+    ranks = {
+        "What was planted on the 3rd of May?": 1,
+        "Which was the 3rd oldest?": 3,
+        "Who won the 3rd march?": 3,
+        "Who came on the 3rd of march?": 1,
+    }
+    assert {text: mentions_of(facts, text).rank for text in ranks} == ranks
 
 
 @pytest.mark.parametrize(
@@ -279,8 +260,7 @@ def test_the_day_of_a_date_is_no_rank() -> None:
 )
 def test_a_month_of_a_date_is_no_person(text: str, things: list[str], values: tuple[str, ...]) -> None:
     triples = [Triple(person, "hired", '"2023-05-04"') for person in ("May", "June", "Tom")]
-    graph = GraphStore.from_triples(triples, name="staff")
-    facts = GraphFacts(graph)
-    asked = question_mentions(facts, fuzzy_linker(graph), GraphIndex(graph), Question(text))
+    facts = names_of(triples).facts
+    asked = mentions_of(facts, text)
     assert [facts.label(e) for m in asked.mentions for e in m.entities] == things
     assert asked.values == values

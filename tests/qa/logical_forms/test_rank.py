@@ -6,36 +6,30 @@ from pathlib import Path
 
 import pytest
 import torch
+from support.forms import TYPE, mentions_of, names_of, ranked, triples_of
 
-from kgqa.graph.linking.fuzzy import fuzzy_linker
 from kgqa.graph.linking.label_keys import XSD
 from kgqa.graph.load import open_graph
-from kgqa.graph.storage.store import GraphStore
-from kgqa.qa.logical_forms.enumerate import Enumerator
 from kgqa.qa.logical_forms.execute import Result
 from kgqa.qa.logical_forms.graph_facts import GraphFacts
-from kgqa.qa.logical_forms.graph_index import GraphIndex, NameLookup
-from kgqa.qa.logical_forms.mentions import question_mentions
-from kgqa.qa.logical_forms.rank import FormCalibration, RankedForm, conditions_asked, coverage, shortlist
-from kgqa.types import InputError, Label, Question, Triple
-
-TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+from kgqa.qa.logical_forms.graph_index import NameLookup
+from kgqa.qa.logical_forms.rank import FormCalibration, RankedForm, conditions_asked, coverage
+from kgqa.types import InputError, Label, Triple
 
 
-def asked(names: NameLookup, text: str):  # type: ignore[no-untyped-def]
-    graph = names.facts.graph
-    return question_mentions(names.facts, fuzzy_linker(graph), GraphIndex(graph), Question(text))
+def scores_of(names: NameLookup, text: str) -> dict[str, float]:
+    """The shortlist of a question: scores by phrase."""
+    return {candidate.phrase: candidate.score for candidate in ranked(names.facts, text)}
 
 
 def test_the_form_of_the_words_comes_first(names: NameLookup) -> None:
-    question = asked(names, "What is the top speed of Rook?")
-    found = shortlist(GraphFacts(names.facts.graph), question, Enumerator(names.facts, question).forms())
+    found = ranked(names.facts, "What is the top speed of Rook?")
     assert found[0].phrase == "the top speed of Rook: 120"
     assert len({candidate.phrase for candidate in found}) == len(found)
 
 
 def test_what_is_left_out_costs(names: NameLookup) -> None:
-    question = asked(names, "How many vans are not driven by Tom Firth?")
+    question = mentions_of(names.facts, "How many vans are not driven by Tom Firth?")
     whole = names.parse('(COUNT (MINUS (CLASS Van) (JOIN driver "Tom Firth")))')
     parts = (
         "(COUNT (CLASS Van))",
@@ -50,9 +44,7 @@ def test_what_is_left_out_costs(names: NameLookup) -> None:
 
 
 def test_a_class_need_not_be_named_where_all_are_of_it(names: NameLookup) -> None:
-    question = asked(names, "Which vans does Mia Orbell drive?")
-    facts = GraphFacts(names.facts.graph)
-    found = {c.phrase: c.score for c in shortlist(facts, question, Enumerator(facts, question).forms())}
+    found = scores_of(names, "Which vans does Mia Orbell drive?")
     alone = next(
         score for phrase, score in found.items() if phrase.startswith("those whose driver is Mia Orbell")
     )
@@ -68,10 +60,8 @@ def test_a_class_may_be_said_by_a_relation_that_counts() -> None:
         Triple(day, "visitor count", f'"{n}"^^<{XSD}integer>') for day, n in (("Open day", 9), ("Fair", 4))
     ]
     triples += [Triple(day, TYPE, "event") for day in ("Open day", "Fair")]
-    names = NameLookup(GraphFacts(GraphStore.from_triples(triples, name="events")))
-    question = asked(names, "Which event had the most visitors?")
-    facts = GraphFacts(names.facts.graph)
-    found = shortlist(facts, question, Enumerator(facts, question).forms())
+    names = names_of(triples)
+    found = ranked(names.facts, "Which event had the most visitors?")
     assert found[0].phrase == "events with the largest visitor count: Open day"
 
 
@@ -83,50 +73,33 @@ def test_a_form_about_half_of_a_record_costs(tmp_path: Path) -> None:
         " [] a :Repair ; :thing :radio ; :by :ann ; :on :may . [] a :Repair ; :thing :clock ; :by :ann ; :on :june ."
     )
     names = NameLookup(GraphFacts(open_graph(str(file))))
-    question = asked(names, "How many repairs did Ann do on the May evening?")
-    found = shortlist(names.facts, question, Enumerator(names.facts, question).forms())
-    scores = {candidate.phrase: candidate.score for candidate in found}
+    scores = scores_of(names, "How many repairs did Ann do on the May evening?")
     both = "the number of repairs that are by Ann and at once that are on May evening"
     assert scores[both] > scores["the number of repairs that are by Ann"] + 3
 
 
 def test_what_is_of_another_class_than_the_one_asked_for_costs(names: NameLookup) -> None:
-    question = asked(names, "Which van is the fastest?")
-    facts = GraphFacts(names.facts.graph)
-    found = {c.phrase: c.score for c in shortlist(facts, question, Enumerator(facts, question).forms())}
+    found = scores_of(names, "Which van is the fastest?")
     van = found["vans with the largest top speed: Swift"]
     assert all(van > score + 3 for phrase, score in found.items() if phrase.endswith(": Tom Firth"))
 
 
 def test_what_stands_behind_a_passive_is_no_subject_of_it() -> None:
     triples = [Triple("June", "managed by", "May"), Triple("May", "managed by", "Bo")]
-    names = NameLookup(GraphFacts(GraphStore.from_triples(triples, name="staff")))
-    found = {
-        text: {
-            c.phrase: c.score
-            for c in shortlist(names.facts, question, Enumerator(names.facts, question).forms())
-        }
-        for text in ("Who is managed by May?", "Who is May managed by?")
-        if (question := asked(names, text))
-    }
-    behind, before = found.values()
+    names = names_of(triples)
+    behind, before = scores_of(names, "Who is managed by May?"), scores_of(names, "Who is May managed by?")
     assert behind["those managed by May: June"] > behind["what May is managed by: Bo"] + 3
     assert before["what May is managed by: Bo"] > before["those managed by May: June"] - 1
 
 
 def test_a_value_of_another_kind_comes_after_all_else(names: NameLookup) -> None:
-    def scores(text: str) -> dict[str, float]:
-        question = asked(names, text)
-        found = shortlist(GraphFacts(names.facts.graph), question, Enumerator(names.facts, question).forms())
-        return {candidate.phrase: candidate.score for candidate in found}
-
-    where, what = scores("Where is Rook parked?"), scores("What is Rook parked at?")
+    where, what = scores_of(names, "Where is Rook parked?"), scores_of(names, "What is Rook parked at?")
     assert where["the driver of Rook: Mia Orbell"] > where["the load of Rook: 900 kg"] + 3
     assert abs(what["the driver of Rook: Mia Orbell"] - what["the load of Rook: 900 kg"]) < 1
 
 
 def test_who_is_no_number(names: NameLookup) -> None:
-    question = asked(names, "Who drives the slowest van?")
+    question = mentions_of(names.facts, "Who drives the slowest van?")
     thing, number = ('(JOIN (R driver) (ARGMIN "top speed" (CLASS Van)))', '(MIN "top speed" (CLASS Van))')
     assert coverage(names.facts, question, names.parse(thing)) < coverage(
         names.facts, question, names.parse(number)
@@ -155,42 +128,34 @@ def test_sharpness_moves_confidences_towards_one_half() -> None:
 
 def test_a_relation_that_is_excluded_by_the_question_costs() -> None:
     triples = [Triple("Rook", "last service", '"2024-03-01"'), Triple("Rook", "driver", "Ann")]
-    graph = NameLookup(GraphFacts(GraphStore.from_triples(triples)))
+    names = names_of(triples)
 
     def score(text: str) -> float:
-        question = asked(graph, text)
-        found = shortlist(graph.facts, question, Enumerator(graph.facts, question).forms())
-        return next(c.score for c in found if c.phrase.startswith("the last service of Rook"))
+        return next(c.score for c in ranked(names.facts, text) if c.phrase.startswith("the last service of"))
 
     assert score("When is the next service of Rook?") < score("When was the last service of Rook?") - 2
 
 
 def test_an_entity_may_be_called_by_the_year_that_is_asked_for() -> None:
     triples = [Triple("Teapot", "time of making", "http://x/t4"), Triple("Teapot", "maker", "Ann")]
-    graph = GraphStore.from_triples(triples, labels=[Label("http://x/t4", "1690", "en")])
-    names = NameLookup(GraphFacts(graph))
-    question = asked(names, "When was the Teapot made?")
-    found = shortlist(names.facts, question, Enumerator(names.facts, question).forms())
-    scores = {candidate.phrase: candidate.score for candidate in found}
+    names = names_of(triples, [Label("http://x/t4", "1690", "en")])
+    scores = scores_of(names, "When was the Teapot made?")
     assert scores["the time of making of Teapot: 1690"] > 0
 
 
 def test_what_a_relation_says_itself_needs_no_operation() -> None:
     triples = [Triple("Long Race", "second place", "Gull"), Triple("Long Race", "first place", "Tern")]
-    names = NameLookup(GraphFacts(GraphStore.from_triples(triples)))
-    question = asked(names, "Who was runner-up in the Long Race?")
+    names = names_of(triples)
+    question = mentions_of(names.facts, "Who was runner-up in the Long Race?")
     assert coverage(names.facts, question, names.parse('(JOIN (R "second place") "Long Race")')) == 0
 
 
 def test_what_adjectives_measure_is_near() -> None:
-    triples = [
-        Triple(lake, "http://www.w3.org/1999/02/22-rdf-syntax-ns#type", "Lake") for lake in ("Orm", "Ull")
-    ]
+    triples = [Triple(lake, TYPE, "Lake") for lake in ("Orm", "Ull")]
     for n, lake in enumerate(("Orm", "Ull")):
         triples += [Triple(lake, relation, f'"{n + 4}"') for relation in ("area", "depth", "visitors")]
-    names = NameLookup(GraphFacts(GraphStore.from_triples(triples)))
-    question = asked(names, "Which lake is the deepest?")
-    found = shortlist(names.facts, question, Enumerator(names.facts, question).forms())
+    names = names_of(triples)
+    found = ranked(names.facts, "Which lake is the deepest?")
     assert found[0].phrase.startswith("lakes with the largest depth")
 
 
@@ -202,44 +167,34 @@ def test_one_of_two_alternatives_is_the_answer(names: NameLookup) -> None:
         ),
         ("Is the driver of Rook Tom Firth or Mia Orbell?", "the driver of Rook: Mia Orbell"),
     ):
-        question = asked(names, text)
-        found = shortlist(GraphFacts(names.facts.graph), question, Enumerator(names.facts, question).forms())
+        found = ranked(names.facts, text)
         phrases = [candidate.phrase for candidate in found]
         assert best in phrases[:3]
         assert not any(phrase.startswith("whether") for phrase in phrases)
 
 
 def test_a_class_is_called_as_the_question_calls_it(names: NameLookup) -> None:
-    question = asked(names, "How many lorries are there?")
-    found = shortlist(GraphFacts(names.facts.graph), question, Enumerator(names.facts, question).forms())
+    found = ranked(names.facts, "How many lorries are there?")
     assert found[0].phrase == "the number of lorries"
 
 
 def test_the_most_of_a_class_is_no_largest_value() -> None:
-    lines = (
-        "Ann|orders|O-1",
-        "Ann|orders|O-2",
-        "Bo|orders|O-3",
-        'O-1|price|"9"',
-        'O-2|price|"8"',
-        'O-3|price|"30"',
-    )
-    triples = [Triple(*line.split("|")) for line in lines]
+    triples = triples_of("Ann|orders|O-1\nAnn|orders|O-2\nBo|orders|O-3")
+    triples += triples_of('O-1|price|"9"\nO-2|price|"8"\nO-3|price|"30"')
     triples += [
         Triple(e, TYPE, "buyer" if e[0] != "O" else "order") for e in ("Ann", "Bo", "O-1", "O-2", "O-3")
     ]
-    names = NameLookup(GraphFacts(GraphStore.from_triples(triples, name="orders")))
-    question = asked(names, "Which buyer has the most orders?")
+    names = names_of(triples)
+    question = mentions_of(names.facts, "Which buyer has the most orders?")
     dearest = names.parse('(JOIN orders (ARGMAX price (CLASS "order")))')
     assert coverage(names.facts, question, dearest) >= 1
 
 
 def test_how_many_asks_for_one_number() -> None:
-    lines = ("Job 1|car|Golf", "Job 2|car|Golf", 'Job 1|hours|"2.5"', 'Job 2|hours|"1"')
-    triples = [Triple(*line.split("|")) for line in lines] + [Triple(f"Job {n}", TYPE, "job") for n in (1, 2)]
-    names = NameLookup(GraphFacts(GraphStore.from_triples(triples, name="jobs")))
-    question = asked(names, "How many hours were spent on the Golf?")
-    phrases = [c.phrase for c in shortlist(names.facts, question, Enumerator(names.facts, question).forms())]
+    triples = triples_of('Job 1|car|Golf\nJob 2|car|Golf\nJob 1|hours|"2.5"\nJob 2|hours|"1"')
+    triples += [Triple(f"Job {n}", TYPE, "job") for n in (1, 2)]
+    names = names_of(triples)
+    phrases = [c.phrase for c in ranked(names.facts, "How many hours were spent on the Golf?")]
     own = [p for p in phrases if "hours of" in p and "Golf" in p]
     assert own[0].startswith("the sum of")
 
@@ -266,12 +221,11 @@ Leo|joined|"2021-03-01"^^<{XSD}date>
 
 @pytest.fixture
 def races() -> NameLookup:
-    triples = [Triple(*line.split("|")) for line in RACES.strip().splitlines()]
-    return NameLookup(GraphFacts(GraphStore.from_triples(triples, name="races")))
+    return names_of(RACES)
 
 
 def costs(names: NameLookup, text: str, *forms: str) -> list[float]:
-    question = asked(names, text)
+    question = mentions_of(names.facts, text)
     return [coverage(names.facts, question, names.parse(form)) for form in forms]
 
 
@@ -314,7 +268,7 @@ def test_to_have_any_is_less_than_to_have_one(races: NameLookup) -> None:
     ],
 )
 def test_names_that_the_graph_does_not_have(races: NameLookup, text: str, unknown: tuple[str, ...]) -> None:
-    assert asked(races, text).unknown == unknown
+    assert mentions_of(races.facts, text).unknown == unknown
 
 
 def test_a_name_that_the_graph_does_not_have_costs(races: NameLookup) -> None:
@@ -339,19 +293,13 @@ def test_a_value_may_be_a_kind() -> None:
     triples = [Triple(name, TYPE, "pet") for name, _, _ in pets]
     triples += [Triple(name, "species", kind) for name, kind, _ in pets]
     triples += [Triple(name, "weight", f'"{kilos} kg"') for name, _, kilos in pets]
-    names = NameLookup(GraphFacts(GraphStore.from_triples(triples, name="pets")))
+    names = names_of(triples)
     for text, phrase in (
         ("How many dogs are heavier than 20 kg?", "the number of dogs whose weight is more than 20 kg"),
         ("Which dog is the heaviest?", "dogs with the largest weight: Odo"),
         ("What is of the species dog?", "those whose species is dog: Odo, Rex"),
     ):
-        question = asked(names, text)
-        found = shortlist(
-            GraphFacts(names.facts.graph),
-            question,
-            Enumerator(names.facts, question, GraphIndex(names.facts.graph).classes).forms(),
-        )
-        assert phrase in [candidate.phrase for candidate in found]
+        assert phrase in [candidate.phrase for candidate in ranked(names.facts, text)]
 
 
 def test_one_of_two_conditions_costs(races: NameLookup) -> None:
@@ -371,9 +319,7 @@ def test_each_value_that_is_left_out_costs(races: NameLookup) -> None:
 
 def test_an_empty_set_is_worth_reading_if_all_others_leave_out_more(races: NameLookup) -> None:
     def found(text: str) -> dict[str, Result]:
-        question, facts = asked(races, text), GraphFacts(races.facts.graph)
-        forms = Enumerator(facts, question, GraphIndex(facts.graph).classes).forms()
-        return {c.phrase: c.result for c in shortlist(facts, question, forms)}
+        return {c.phrase: c.result for c in ranked(races.facts, text)}
 
     none = found("Which rowers joined after 2022?")
     assert not none["rowers that joined after 2022"].members
@@ -402,7 +348,5 @@ def test_conditions_joined_by_and(text: str, conditions: int) -> None:
     kinds = {"Gull": "boat", "Tern": "ferry"}
     triples = [Triple(name, TYPE, kind) for name, kind in kinds.items()]
     triples += [Triple("Gull", "sails to", place) for place in ("Oss", "Brae")]
-    graph = GraphStore.from_triples(triples, name="boats")
-    facts = GraphFacts(graph)
-    asked = question_mentions(facts, fuzzy_linker(graph), GraphIndex(graph), Question(text))
-    assert conditions_asked(facts, asked) == conditions
+    facts = names_of(triples).facts
+    assert conditions_asked(facts, mentions_of(facts, text)) == conditions

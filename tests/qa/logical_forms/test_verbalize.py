@@ -5,19 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from support.forms import TYPE, forms_of, names_of, ranked
 
-from kgqa.graph.linking.fuzzy import fuzzy_linker
 from kgqa.graph.load import open_graph
-from kgqa.graph.storage.store import GraphStore
-from kgqa.qa.logical_forms.enumerate import Enumerator
 from kgqa.qa.logical_forms.execute import execute
 from kgqa.qa.logical_forms.graph_facts import GraphFacts, rows_of
-from kgqa.qa.logical_forms.graph_index import GraphIndex, NameLookup
+from kgqa.qa.logical_forms.graph_index import NameLookup
 from kgqa.qa.logical_forms.language import Entities, Hop, Join
-from kgqa.qa.logical_forms.mentions import question_mentions
-from kgqa.qa.logical_forms.rank import shortlist
 from kgqa.qa.logical_forms.verbalize import Verbalizer
-from kgqa.types import Question, Triple
 
 CASES = {
     '(JOIN (R driver) "Rook")': "the driver of Rook",
@@ -82,11 +77,10 @@ VERBS = {
 
 @pytest.mark.parametrize(("form", "phrase"), VERBS.items())
 def test_relations_are_worded_by_their_part_of_speech(form: str, phrase: str) -> None:
-    kind = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
     date = "http://www.w3.org/2001/XMLSchema#date"
     lines = f"""
-Gull|{kind}|Boat
-Ann|{kind}|Person
+Gull|{TYPE}|Boat
+Ann|{TYPE}|Person
 Ann|owns|Gull
 Ann|works for|Dray & Co
 Ann|languages|Welsh
@@ -103,8 +97,7 @@ Gull|has skipper|Ann
 Gull|hull painted by|Ben
 Gull|part of|Fleet 1
 """
-    triples = [Triple(*line.split("|")) for line in lines.strip().splitlines()]
-    names = NameLookup(GraphFacts(GraphStore.from_triples(triples, name="boats")))
+    names = names_of(lines)
     assert Verbalizer(names.facts).phrase(names.parse(form)) == phrase
 
 
@@ -125,10 +118,10 @@ FOR_PEOPLE = {
 
 @pytest.mark.parametrize(("form", "phrase"), FOR_PEOPLE.items())
 def test_people_are_told_the_class_of_what_is_asked_for(form: str, phrase: str) -> None:
-    lines = """Otter|type|Ferry
-Tern|type|Ferry
-Lorn|type|Lake
-May|type|Skipper
+    lines = f"""Otter|{TYPE}|Ferry
+Tern|{TYPE}|Ferry
+Lorn|{TYPE}|Lake
+May|{TYPE}|Skipper
 Otter|crosses|Lorn
 Tern|crosses|Lorn
 Otter|skippered by|May
@@ -136,9 +129,7 @@ Lorn|depth|"88"
 Otter|owner|May
 Otter|launched|"2001-05-02"
 Otter|launched on|"2001-05-02"\n"""
-    kind = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
-    triples = [Triple(*line.replace("|type|", f"|{kind}|").split("|")) for line in lines.splitlines()]
-    names = NameLookup(GraphFacts(GraphStore.from_triples(triples, name="ferries")))
+    names = names_of(lines)
     assert Verbalizer(names.facts, for_people=True).phrase(names.parse(form)) == phrase
 
 
@@ -166,17 +157,14 @@ def test_relations_called_in_another_language_are_worded_in_english() -> None:
 
 
 def test_a_year_that_is_a_plain_number_is_a_time() -> None:
-    facts = """Gull|surveyed|"1731"\nTern|surveyed|"1802"\nGull|http://www.w3.org/1999/02/22-rdf-syntax-ns#type|Map
-Tern|http://www.w3.org/1999/02/22-rdf-syntax-ns#type|Map\nGull|withdrawn in|"1731"
+    facts = f"""Gull|surveyed|"1731"\nTern|surveyed|"1802"\nGull|{TYPE}|Map
+Tern|{TYPE}|Map\nGull|withdrawn in|"1731"
 Gull|year of survey|"1731"
 Tern|year of survey|"1802"
 Gull|roof renewed in|"1731"\nGull|employed since|"2017-11-20"\nTern|sheets|"1802"\nGull|sheets|"3"
 Gull|date from|"1731-02-03"\nGull|to|"1733-10-01"
 """
-    graph = GraphStore.from_triples(
-        [Triple(*line.split("|")) for line in facts.strip().splitlines()], name="maps"
-    )
-    names = NameLookup(GraphFacts(graph))
+    names = names_of(facts)
     phrases = {
         "(ARGMIN surveyed (CLASS Map))": "maps surveyed earliest",
         '(ARGMAX "year of survey" (CLASS Map))': "maps with the latest year of survey",
@@ -199,11 +187,7 @@ def test_what_a_question_calls_otherwise_is_called_so(names: NameLookup) -> None
 
 
 def test_a_unit_stands_with_the_value_not_with_the_relation() -> None:
-    triples = [
-        Triple("Night Mail", "crossing time (min)", '"410"'),
-        Triple("Tern", "height in metres", '"18"'),
-    ]
-    names = NameLookup(GraphFacts(GraphStore.from_triples(triples, name="ferries")))
+    names = names_of('Night Mail|crossing time (min)|"410"\nTern|height in metres|"18"')
     said = Verbalizer(names.facts)
     form = names.parse('(JOIN (R "crossing time (min)") "Night Mail")')
     result = execute(names.facts, form)
@@ -239,11 +223,8 @@ EVENTS = """@prefix : <http://x/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf
 )
 def test_nodes_without_a_name_are_called_by_their_class(tmp_path: Path, question: str, phrase: str) -> None:
     (tmp_path / "harps.ttl").write_text(EVENTS)
-    graph = open_graph(tmp_path / "harps.ttl")
-    facts = GraphFacts(graph)
-    asked = question_mentions(facts, fuzzy_linker(graph), GraphIndex(graph), Question(question))
-    found = shortlist(facts, asked, Enumerator(facts, asked).forms(), most=60)
-    assert phrase in [candidate.phrase for candidate in found]
+    facts = GraphFacts(open_graph(tmp_path / "harps.ttl"))
+    assert phrase in [candidate.phrase for candidate in ranked(facts, question, most=60)]
 
 
 def test_a_quantity_is_called_by_what_it_is_of(tmp_path: Path) -> None:
@@ -274,11 +255,8 @@ NAMED = """@prefix : <http://x/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-
 )
 def test_events_named_after_a_thing_are_called_so(tmp_path: Path, question: str, phrase: str) -> None:
     (tmp_path / "harps.ttl").write_text(NAMED)
-    graph = open_graph(tmp_path / "harps.ttl")
-    facts = GraphFacts(graph)
-    asked = question_mentions(facts, fuzzy_linker(graph), GraphIndex(graph), Question(question))
-    found = shortlist(facts, asked, Enumerator(facts, asked).forms(), most=60)
-    assert phrase in [candidate.phrase for candidate in found]
+    facts = GraphFacts(open_graph(tmp_path / "harps.ttl"))
+    assert phrase in [candidate.phrase for candidate in ranked(facts, question, most=60)]
 
 
 READINGS = """@prefix : <http://x/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
@@ -289,20 +267,13 @@ READINGS = """@prefix : <http://x/> . @prefix rdfs: <http://www.w3.org/2000/01/r
 
 def test_a_blank_node_that_nothing_leads_to_is_walked_through_and_called_by_its_class(tmp_path: Path) -> None:
     (tmp_path / "readings.ttl").write_text(READINGS)
-    graph = open_graph(tmp_path / "readings.ttl")
-    known, index = GraphFacts(graph), GraphIndex(graph)
-    asked = question_mentions(known, fuzzy_linker(graph), index, Question("Where does Maeve read?"))
-    phrases = map(Verbalizer(known).phrase, Enumerator(known, asked, index.classes).forms())
+    facts = GraphFacts(open_graph(tmp_path / "readings.ttl"))
+    phrases = map(Verbalizer(facts).phrase, forms_of(facts, "Where does Maeve read?"))
     assert "the place of the event of Maeve" in phrases
 
 
 def test_anything_is_one_thing() -> None:
-    triples = [
-        Triple("O-1", "customer", "Ann"),
-        Triple("O-1", "paid", '"yes"'),
-        Triple("O-2", "paid", '"no"'),
-    ]
-    names = NameLookup(GraphFacts(GraphStore.from_triples(triples, name="orders")))
+    names = names_of('O-1|customer|Ann\nO-1|paid|"yes"\nO-2|paid|"no"')
     form = names.parse('(EXISTS (FILTER = paid "yes" (JOIN customer "Ann")))')
     assert (
         Verbalizer(names.facts).phrase(form) == "whether there is anything whose customer is Ann that is paid"

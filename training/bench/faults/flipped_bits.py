@@ -13,7 +13,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from reliability import ROOT, SyntheticGraph, Try
+from reliability import ENCODER, SyntheticGraph, Try, tiny_encoder
 
 ASKED = ("Who works in the hospital?", "Kim", "a nurse", "ward 3")
 KINDS = ("flipped bit of a store", "flipped bit of an index", "flipped bit of a fact encoder")
@@ -89,17 +89,9 @@ class FlippedBits:
 
 def tiny_fact_encoder(folder: Path) -> Path:
     """An encoder of random weights with the checksums of its files."""
-    import torch
-    from tokenizers import Tokenizer
-    from transformers import BertConfig, BertModel
-
     from kgqa.models.pretrained import FACT_ENCODER_CARD, copy_tokenizer, write_card
 
-    torch.manual_seed(0)
-    source = ROOT / "training" / "models" / "kgqa-mini"
-    words = Tokenizer.from_file(str(source / "tokenizer.json")).get_vocab_size()
-    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
-    BertModel(BertConfig(vocab_size=words, **sizes)).save_pretrained(folder)
-    copy_tokenizer(source, folder)
+    tiny_encoder().save_pretrained(folder)
+    copy_tokenizer(ENCODER, folder)
     write_card(folder, {}, FACT_ENCODER_CARD)
     return folder

@@ -17,19 +17,8 @@ from reliability import CPU_S, SyntheticGraph, Try
 from kgqa.limits.cancellation import cancel_when
 from kgqa.types import Passage, Question
 
-NAMES = (
-    "Dr Kim",
-    "the hospital",
-    "ward 3",
-    "a nurse",
-    "김 선생님",
-    "клиника",
-    "病院",
-    "مستشفى",
-    "Ωmega",
-    "İstanbul",
-    "x" * 300,
-)
+HERE = ("Dr Kim", "the hospital", "ward 3", "a nurse")
+NAMES = (*HERE, "김 선생님", "клиника", "病院", "مستشفى", "Ωmega", "İstanbul", "x" * 300)
 SCRIPTS = (
     "abcxyz",
     "ÀßŁğİı",

@@ -25,24 +25,8 @@ from reliability import SyntheticGraph, Try, broken
 from kgqa.limits.cancellation import Cancelled, cancel_when
 from kgqa.types import InputError, Passage, Question
 
-MARKS = (
-    "[",
-    "![",
-    "[a](",
-    "_*`",
-    "#\n",
-    "<p>",
-    "<!--",
-    "&#",
-    "not ",
-    "and ",
-    ", ",
-    '"',
-    "(",
-    "Rose-",
-    "a'",
-    "땅을 ",
-)
+MARKUP = ("[", "![", "[a](", "_*`", "#\n", "<p>", "<!--", "&#")
+MARKS = (*MARKUP, "not ", "and ", ", ", '"', "(", "Rose-", "a'", "땅을 ")
 DEADLINE_S = 1.0
 LATE_S = 4.0
 """After a question's deadline, for the step that it is in."""
@@ -173,19 +157,8 @@ class UntrustedInput:
 
             path = folder / "a.parquet"
             when = datetime.datetime(2024, 5, 1)
-            values: list[Any] = [
-                b"\xff",
-                b"Who?",
-                3,
-                2.5,
-                float("nan"),
-                None,
-                when,
-                when.date(),
-                {"a": 1},
-                ["x"],
-                "x",
-            ]
+            numbers = 3, 2.5, float("nan")
+            values: list[Any] = [b"\xff", b"Who?", *numbers, None, when, when.date(), {"a": 1}, ["x"], "x"]
             cells = rows[0] | {
                 draw.choice(("question", "passage", "when", "id")): draw.choice(values) for _ in "12"
             }
