@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -213,10 +213,6 @@ class Collator:
             ids += [*text, self.separator]
             belongs += [number] * (len(text) + 1)
             position += range(prefix, prefix + len(text) + 1)
-        parts.segments[row] += [0] * (len(ids) - len(parts.segments[row]))
-        offsets = parts.rows[row].offsets
-        offsets += ((0, 0),) * (len(ids) - len(offsets))
-        parts.rows[row] = replace(parts.rows[row], offsets=offsets)
         parts.candidate_index.append(belongs)
         parts.position.append(position)
 

@@ -14,8 +14,7 @@ from torch_geometric.nn import HGTConv, MessagePassing, conv
 from kgqa.batch import EdgeBatch, GraphBatch, QABatch, ReasonerOutput
 from kgqa.models.encoders.layerwise import LayerwiseEncoder
 from kgqa.models.reasoners.base import ReasonerSettings
-from kgqa.models.reasoners.convolution import DensePooling
-from kgqa.models.reasoners.gnn import NUM_ROLES, GraphReasoner, context_nodes
+from kgqa.models.reasoners.gnn import NUM_ROLES, AttentionPooling, GraphReasoner, context_nodes
 from kgqa.types import InputError
 
 BUCKETS = 32
@@ -140,7 +139,7 @@ class PyG(GraphReasoner):
             Convolution(settings.conv, size, settings.num_heads, settings.dropout)
             for _ in range(settings.num_layers)
         )
-        self.pool = DensePooling(self.hidden_size, size)
+        self.pool = AttentionPooling(self.hidden_size, size)
         self.pool_out = nn.Linear(2 * size, self.hidden_size)
         self.node_out = nn.Linear(size, self.hidden_size)
 
