@@ -176,9 +176,7 @@ def _renamed(state: dict[str, Tensor]) -> dict[str, Tensor]:
 
 def layers_of(model: Any) -> list[nn.Module]:
     """The layers of an encoder, first to last."""
-    count = model.config.num_hidden_layers
-    found = [m for m in model.base_model.modules() if isinstance(m, nn.ModuleList) and len(m) == count]
-    return list(found[0])
+    return LayerwiseEncoder(model.base_model).layers
 
 
 class DistilBERT(Distillation):
@@ -495,11 +493,8 @@ class TaughtQA(QA):
         """Loss of a batch; the mean is over its questions."""
         ours = self.reader(batch.student)
         gold = self.reader.loss_of(ours, batch.student)
-        teacher = self._teacher[0]
-        if teacher.device != self.reader.device:
-            teacher.to(self.reader.device)
         with torch.no_grad():
-            teacher_output = teacher(batch.teacher)
+            teacher_output = self._teacher[0].to(self.reader.device)(batch.teacher)
         parts = soft_losses(ours, teacher_output, batch, self.temperature)
         soft = torch.stack([LOSS_WEIGHTS[name] * value for name, (value, _) in parts.items()]).sum()
         own = gold.terms["questions"]
