@@ -8,7 +8,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import nn
 
 from kgqa.batch import Loss, QABatch
@@ -158,24 +157,18 @@ def _measured(reader: Reader, collator: Collator, questions: Sequence[FormQuesti
     chosen = chosen[:MAX_MEASURED]
     answerable = [q.example(rng, 12, 0.0) for q in chosen if q.right]
     unanswerable = [q.example(rng, 12, 1.0) for q in chosen]
-    reader.eval()
     found = {
         "answerable": _right(reader, collator, answerable),
         "unanswerable": _right(reader, collator, unanswerable),
     }
-    reader.train()
     return {"loss": 1.0 - (found["answerable"] + found["unanswerable"]) / 2, **found}
 
 
 def _right(reader: Reader, collator: Collator, examples: Sequence[Example]) -> float:
     good = 0
-    device = reader.device
-    with torch.inference_mode(), torch.autocast(device.type, torch.bfloat16):
-        for at in range(0, len(examples), 16):
-            part = examples[at : at + 16]
-            batch = collator(part, [[Subgraph()]] * len(part)).batch.to(device)
-            scores = of_choices(reader(batch).choice.float(), batch)
-            good += sum(
-                int(row.argmax()) == example.choice for row, example in zip(scores, part, strict=True)
-            )
+    for at in range(0, len(examples), 16):
+        part = examples[at : at + 16]
+        batch = collator(part, [[Subgraph()]] * len(part)).batch.to(reader.device)
+        scores = of_choices(reader(batch).choice.float(), batch)
+        good += sum(int(row.argmax()) == example.choice for row, example in zip(scores, part, strict=True))
     return good / max(len(examples), 1)
