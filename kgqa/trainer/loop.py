@@ -575,12 +575,12 @@ class Ahead:
     def __init__(self, batches: Batches) -> None:
         self.batches = batches
         self._pool = ThreadPoolExecutor(1)
-        self._next: tuple[int, Future[Any]] | None = None
+        self._next: tuple[int, Future[Any]] = (-1, Future())
 
     def get(self, number: int, following: int) -> Any:
         """Batch `number`; starts to prefetch batch `following`."""
-        ready = self._next is not None and self._next[0] == number
-        batch = self._next[1].result() if ready and self._next else self.batches[number]
+        ahead, ready = self._next
+        batch = ready.result() if ahead == number else self.batches[number]
         self._next = following, self._pool.submit(self.batches.__getitem__, following)
         return batch
 

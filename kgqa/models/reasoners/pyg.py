@@ -104,9 +104,8 @@ def _by_role(convolution: HGTConv, nodes: Tensor, edges: EdgeBatch, graph: Graph
         place[found] = torch.arange(len(found), device=place.device)
     source, target = edges.edge_index
     count = graph.edge_index.shape[1]
-    direction = (torch.arange(len(source), device=place.device) // max(count, 1)).clamp(max=2)
-    if not count:
-        direction = torch.full_like(source, 2)
+    direction = torch.full_like(source, DIRECTIONS.index("context"))
+    direction[:count], direction[count : 2 * count] = 0, 1
     code = (graph.role[source] * len(DIRECTIONS) + direction) * NUM_ROLES + graph.role[target]
     index = {}
     for number in sorted(set(code.tolist())):

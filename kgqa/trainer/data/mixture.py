@@ -265,7 +265,7 @@ class MixedBatches(Batches):
             mine = self._which == number
             counts[mine] = np.arange(int(mine.sum()))
         self._turn = counts
-        self._orders: dict[tuple[int, int], list[np.ndarray]] = {}
+        self._orders: dict[int, tuple[int, list[np.ndarray]]] = {}  # of each part: its epoch and batches
         self.steps_per_epoch = sum(-(-len(p.examples) // p.settings.batch_questions) for p in parts)
 
     def __getitem__(self, step: int) -> QABatch | TaughtBatch:
@@ -304,16 +304,13 @@ class MixedBatches(Batches):
         return aligned_batch(collated, self.teacher(examples, graphs, with_gold=True))
 
     def _order(self, number: int, epoch: int) -> list[np.ndarray]:
-        if (number, epoch) not in self._orders:
+        if number not in self._orders or self._orders[number][0] != epoch:
             part = self.parts[number]
             draw = np.random.default_rng([self.seed, number, epoch])
             lengths = [_length(e, self.collator.packed) for e in part.examples]
-            self._orders = {k: v for k, v in self._orders.items() if k[0] != number}
-            together = paraphrase_groups(part.examples)
-            self._orders[number, epoch] = of_like_length(
-                lengths, part.settings.batch_questions, draw, together
-            )
-        return self._orders[number, epoch]
+            size, together = part.settings.batch_questions, paraphrase_groups(part.examples)
+            self._orders[number] = epoch, of_like_length(lengths, size, draw, together)
+        return self._orders[number][1]
 
 
 def of_like_length(
