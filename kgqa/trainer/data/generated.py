@@ -7,7 +7,7 @@ import random
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 
@@ -472,10 +472,7 @@ def form_examples(seed: int) -> Iterator[Example]:
 
 def save_questions(questions: Iterator[FormQuestion], path: Path) -> None:
     """Write questions as JSON lines."""
-    lines = [
-        json.dumps({"text": q.text, "right": q.right, "wrong": q.wrong, "group": q.group}, ensure_ascii=False)
-        for q in questions
-    ]
+    lines = [json.dumps(asdict(question), ensure_ascii=False) for question in questions]
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, "\n".join(lines) + "\n")
 
@@ -483,7 +480,7 @@ def save_questions(questions: Iterator[FormQuestion], path: Path) -> None:
 def saved_questions(path: Path) -> list[FormQuestion]:
     """Load questions written by `save_questions`."""
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    return [FormQuestion(row["text"], row["right"], tuple(row["wrong"]), row["group"]) for row in rows]
+    return [FormQuestion(**{**row, "wrong": tuple(row["wrong"])}) for row in rows]
 
 
 def lower_case(question: FormQuestion) -> FormQuestion:
