@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
+from support.tiny import tiny
 from tokenizers import Tokenizer
 
 from kgqa.batch import QABatch, TextBatch
@@ -51,14 +52,7 @@ def recipe(tmp_path: Path) -> PretrainingRecipe:
     (tmp_path / "facts.tsv").write_text("UsedFor\tspoon\tstir soup\nUsedFor\tspade\tdig\n" * 50)
     return PretrainingRecipe.model_validate(
         {
-            "encoder": {
-                "variant": "modernbert",
-                "hidden_size": 32,
-                "num_hidden_layers": 2,
-                "num_attention_heads": 2,
-                "intermediate_size": 64,
-                "max_position_embeddings": 64,
-            },
+            "encoder": tiny("modernbert", max_position_embeddings=64).model_dump(),
             "tokenizer": {"vocab_size": 320},
             "data": {
                 "folder": str(tmp_path),
@@ -281,22 +275,12 @@ def test_a_tokenizer_with_other_special_ids_is_refused(recipe: PretrainingRecipe
         prepare_corpus(changed(recipe, tokenizer={"folder": str(tmp_path / "bert")}), tmp_path / "a")
 
 
-SIZES = {
-    "hidden_size": 32,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 2,
-    "intermediate_size": 64,
-    "embedding_size": 16,
-    "max_position_embeddings": 48,
-}
-
-
 def assembled_recipe(
     variant: str = "bert", objective: str = "mlm", start: str | None = None, **options: object
 ) -> PretrainingRecipe:
     return PretrainingRecipe.model_validate(
         {
-            "encoder": {"variant": variant, **SIZES},
+            "encoder": tiny(variant).model_dump(),
             "objective": {"name": objective, **options},
             "data": {"sources": {"x": 1.0}},
             "start": start,
@@ -400,7 +384,7 @@ def test_what_does_not_fit_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         (assembled_recipe("distilbert", "distilbert", teacher=str(tmp_path)), "pretrain the teacher"),
         (assembled_recipe("bert", start=str(tmp_path)), "no weights"),
         (
-            assembled_recipe("bert", "rtd", generator={**SIZES, "variant": "bert", "hidden_size": 16}),
+            assembled_recipe("bert", "rtd", generator=tiny(hidden_size=16).model_dump()),
             "dimension",
         ),
     ]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from hashlib import blake2b
@@ -90,7 +90,7 @@ NAMES = {
     ast.Gt: ">",
     ast.Lt: "<",
 }
-COMPUTED = {ast.Add: add, ast.Sub: sub, ast.Mult: mul}
+COMPUTED: dict[type, Callable[[Fraction, Fraction], Fraction]] = {ast.Add: add, ast.Sub: sub, ast.Mult: mul}
 MIRRORED = {"-": "r-", "/": "r/", ">=": "<=", "<=": ">=", ">": "<", "<": ">"}
 MOST = 300
 """Trees that are tried for a row."""

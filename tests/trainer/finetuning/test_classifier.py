@@ -3,10 +3,11 @@ from pathlib import Path
 
 import pytest
 import torch
+from support.tiny import language_model
 
 from kgqa.data.datasets.labelled import Labelled
 from kgqa.models.classifiers import Classifier, Encoding
-from kgqa.models.encoders.variants import EncoderSettings, build_language_model, save_model
+from kgqa.models.encoders.variants import save_model
 from kgqa.objectives.finetuning import Task
 from kgqa.trainer.finetuning import classifier as classifier_module
 from kgqa.trainer.finetuning.classifier import LabelledBatches, TaskRecipe, labels_of, train_task
@@ -32,9 +33,7 @@ FILES = {
 
 def encoder_folder(variant: str, tokenizer, source: Path, folder: Path) -> Path:  # type: ignore[no-untyped-def]
     torch.manual_seed(0)
-    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
-    settings = EncoderSettings(variant=variant, max_position_embeddings=64, **sizes)  # type: ignore[arg-type]
-    save_model(build_language_model(settings, tokenizer.get_vocab_size()), folder)
+    save_model(language_model(variant, tokenizer.get_vocab_size())[0], folder)
     (folder / "tokenizer.json").write_bytes((source / "tokenizer.json").read_bytes())
     return folder
 
