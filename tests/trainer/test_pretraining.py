@@ -383,10 +383,7 @@ def test_what_does_not_fit_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         (assembled_recipe("distilbert", "distilbert"), "objective.teacher"),
         (assembled_recipe("distilbert", "distilbert", teacher=str(tmp_path)), "pretrain the teacher"),
         (assembled_recipe("bert", start=str(tmp_path)), "no weights"),
-        (
-            assembled_recipe("bert", "rtd", generator=tiny(hidden_size=16).model_dump()),
-            "dimension",
-        ),
+        (assembled_recipe("bert", "rtd", generator=tiny(hidden_size=16).model_dump()), "dimension"),
     ]
     for given, message in cases:
         with pytest.raises(InputError, match=message):

@@ -85,10 +85,7 @@ class Collator:
     """
 
     def __init__(
-        self,
-        tokenizer: Tokenizer,
-        config: InputConfig = InputConfig(),
-        entities: EntityVectors | None = None,
+        self, tokenizer: Tokenizer, config: InputConfig = InputConfig(), entities: EntityVectors | None = None
     ) -> None:
         self.tokenizer = tokenizer
         self.config, self.facts, self.packed = config, config.facts, config.packed

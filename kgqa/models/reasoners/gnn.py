@@ -1,8 +1,8 @@
 """The graph network that reasoners share: typed nodes, relations embedded by their labels, one message layer.
 
 The shipped readers use the fused reasoner, which imports this module but not PyG, whose import takes seconds: the
-softmax and sums that it needs are in `kgqa/models/segments.py`. `convolution.py` has the same layers as PyG modules,
-for the other reasoners.
+softmax and sums that it needs are in `kgqa/models/segments.py`. `convolution.py` has the same message layer as a PyG
+module, for the other reasoners.
 """
 
 from __future__ import annotations

@@ -33,7 +33,8 @@ FILES = {
 
 def encoder_folder(variant: str, tokenizer, source: Path, folder: Path) -> Path:  # type: ignore[no-untyped-def]
     torch.manual_seed(0)
-    save_model(language_model(variant, tokenizer.get_vocab_size())[0], folder)
+    sizes = {"intermediate_size": 32, "max_position_embeddings": 64}
+    save_model(language_model(variant, tokenizer.get_vocab_size(), **sizes)[0], folder)
     (folder / "tokenizer.json").write_bytes((source / "tokenizer.json").read_bytes())
     return folder
 

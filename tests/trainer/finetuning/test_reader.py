@@ -32,11 +32,7 @@ from kgqa.types import InputError, Question
 
 
 def test_a_reader_is_trained_from_an_encoder_folder(
-    tmp_path: Path,
-    encoder,
-    tokenizer_folder: Path,
-    tools_file: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, encoder, tokenizer_folder: Path, tools_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     folder = folder_of(encoder, tokenizer_folder, tmp_path / "encoder")
