@@ -34,6 +34,9 @@ class Distillation(LanguageModelling):
     implements `compare`.
     """
 
+    of_states: tuple[str, ...]
+    """Names of the terms over all tokens; the others, `soft` and `mlm`, are over masked ones."""
+
     def __init__(
         self,
         student: Any,
@@ -63,13 +66,9 @@ class Distillation(LanguageModelling):
         return Loss.summed(terms, **self.figures())
 
     def counts(self, batch: TextBatch) -> dict[str, Tensor | float]:
-        """For each term, the number of masked tokens, or of all tokens except padding."""
+        """The number of masked tokens for predictions, of all tokens except padding for states."""
         hidden, tokens = guessed(self._hide(batch).labels), tokens_of(batch).sum()
-        return {name: hidden if name in ("soft", "mlm") else tokens for name in self.terms()}
-
-    def terms(self) -> tuple[str, ...]:
-        """Names of the terms that `compare` returns at present."""
-        raise NotImplementedError
+        return {"soft": hidden, "mlm": hidden, **dict.fromkeys(self.of_states, tokens)}
 
     def figures(self) -> dict[str, Tensor]:
         """Further metrics for the log."""
@@ -185,8 +184,7 @@ class DistilBERT(Distillation):
     `temperature` applies to student and teacher; the paper's code uses 2.
     """
 
-    def terms(self) -> tuple[str, ...]:
-        return "soft", "mlm", "cosine"
+    of_states = ("cosine",)
 
     def compare(self, student: Any, teacher: Any, masked: Masked, read: Tensor) -> dict[str, Term]:
         """The triple loss; its terms soft and cosine are zero for equal networks."""
@@ -234,13 +232,12 @@ class TinyBERT(Distillation):
     General distillation has no prediction loss (section 3.2); `prediction=True` adds it, for the task-specific stage.
     """
 
+    of_states = LayerLosses.names
+
     def __init__(self, *networks: Any, prediction: bool = False, **options: Any) -> None:
         super().__init__(*networks, **options)
         self.layers = LayerLosses(self.model.config, self.teacher.config)
         self.prediction = prediction
-
-    def terms(self) -> tuple[str, ...]:
-        return (*self.layers.names, "soft") if self.prediction else self.layers.names
 
     def compare(self, student: Any, teacher: Any, masked: Masked, read: Tensor) -> dict[str, Term]:
         """The losses; all are zero for equal networks."""
@@ -278,6 +275,7 @@ class MobileBERT(Distillation):
 
     steps: Tensor
     alpha = 0.5
+    of_states = ("feature", "statistics", "attention")
 
     def __init__(self, *networks: Any, transfer_steps: int = 0, **options: Any) -> None:
         super().__init__(*networks, **options)
@@ -300,9 +298,6 @@ class MobileBERT(Distillation):
         """The layer of the transfer; None after it, and during evaluation."""
         return self.layer if self.training else None
 
-    def terms(self) -> tuple[str, ...]:
-        return ("mlm", "soft") if self._learning is None else ("feature", "statistics", "attention")
-
     def figures(self) -> dict[str, Tensor]:
         return {} if self._learning is None else {"layer": torch.tensor(float(self._learning))}
 
@@ -310,7 +305,7 @@ class MobileBERT(Distillation):
         self._freeze_below(self._learning)
         if self._learning is not None:
             parts = self.transfer(student, teacher, self._learning, read)
-            return {name: Term(part, read.sum()) for name, part in zip(self.terms(), parts, strict=True)}
+            return {name: Term(part, read.sum()) for name, part in zip(self.of_states, parts, strict=True)}
         ours, theirs, labels = self.logits(student, teacher, masked)
         mlm = F.cross_entropy(ours, labels, reduction="sum")
         soft = soft_loss(ours, theirs, self.temperature)

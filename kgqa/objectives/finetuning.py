@@ -308,8 +308,6 @@ class SiFT(Objective):
     def counts(self, batch: Any) -> dict[str, Tensor | float]:
         """The counts of the inner objective, and the number of questions or rows of the divergence."""
         found: dict[str, Tensor | float] = self.inner.counts(batch)
-        if not self.training:
-            return found
         return {**found, "sift": found.get("questions", float(len(batch.tokens.input_ids)))}
 
     def divergence(self, clean: list[Tensor], batch: Any, delta: Tensor | None) -> Tensor:

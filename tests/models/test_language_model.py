@@ -22,6 +22,7 @@ from kgqa.models.language_model import (
     open_relevance,
     prompt_of,
 )
+from kgqa.models.pretrained import copy_tokenizer
 from kgqa.types import Example, InputError, Passage, Question, Source
 
 QUESTIONS = {"i dig a hole .": "trowel", "i build a house .": "excavator"}
@@ -47,7 +48,7 @@ def gpt_folder(tokenizer, tokenizer_folder: Path, tmp_path_factory: pytest.TempP
     fit(lambda: model(input_ids=ids, labels=ids).loss, model.parameters(), 200, 5e-3)
     folder = tmp_path_factory.mktemp("gpt")
     save_model(model.eval(), folder)
-    (folder / "tokenizer.json").write_bytes((tokenizer_folder / "tokenizer.json").read_bytes())
+    copy_tokenizer(tokenizer_folder, folder)
     return folder
 
 
@@ -62,7 +63,7 @@ def test_a_causal_model_is_judged_by_what_stands_before(
 ) -> None:  # type: ignore[no-untyped-def]
     torch.manual_seed(0)
     save_model(language_model("gpt1", tokenizer.get_vocab_size())[0], tmp_path)
-    (tmp_path / "tokenizer.json").write_bytes((tokenizer_folder / "tokenizer.json").read_bytes())
+    copy_tokenizer(tokenizer_folder, tmp_path)
     model = load_language_model(tmp_path, device="cpu")
     assert model is not None and model.causal and model.device.type == "cpu"
     row = [2, 7, 8, 9]
@@ -147,7 +148,7 @@ LABELS = ["trowel", "excavator", "plant flowers", "bee"]
 def masked(tokenizer, tokenizer_folder: Path, tmp_path: Path) -> Path:  # type: ignore[no-untyped-def]
     torch.manual_seed(0)
     save_model(language_model("bert", tokenizer.get_vocab_size())[0], tmp_path / "bert")
-    (tmp_path / "bert" / "tokenizer.json").write_bytes((tokenizer_folder / "tokenizer.json").read_bytes())
+    copy_tokenizer(tokenizer_folder, tmp_path / "bert")
     return tmp_path / "bert"
 
 
@@ -200,6 +201,6 @@ def test_who_judges_is_told_and_must_be_one(
 ) -> None:  # type: ignore[no-untyped-def]
     assert open_relevance("") is None and len(language_model_fingerprint(str(masked))) == 16
     encoder.save_pretrained(tmp_path / "body")
-    (tmp_path / "body" / "tokenizer.json").write_bytes((tokenizer_folder / "tokenizer.json").read_bytes())
+    copy_tokenizer(tokenizer_folder, tmp_path / "body")
     with pytest.raises(InputError, match="no language model"):
         open_relevance(str(tmp_path / "body"))

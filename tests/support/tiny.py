@@ -1,4 +1,4 @@
-"""Encoders of two layers with random weights, and their training for some steps."""
+"""Encoders of two layers with random weights, their training for some steps, and changes of recipes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from kgqa.models.encoders.variants import ENCODERS, EncoderSettings, build_language_model
+from kgqa.trainer.recipe import RecipeModel
 
 
 def tiny(variant: str = "bert", **changed: Any) -> EncoderSettings:
@@ -32,3 +33,12 @@ def fit(loss: Callable[[], Tensor], weights: Iterable[Tensor], steps: int = 40, 
         optimizer.zero_grad()
         loss().backward()  # type: ignore[no-untyped-call]
         optimizer.step()
+
+
+def changed(recipe: RecipeModel, **values: Any) -> RecipeModel:
+    """The recipe with other values; those of a table change the table that it has."""
+    new = {
+        name: getattr(recipe, name).model_copy(update=value) if isinstance(value, dict) else value
+        for name, value in values.items()
+    }
+    return recipe.model_copy(update=new)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
-from support.tiny import tiny
+from support.tiny import changed, tiny
 from tokenizers import Tokenizer
 
 from kgqa.batch import QABatch, TextBatch
@@ -67,12 +67,6 @@ def recipe(tmp_path: Path) -> PretrainingRecipe:
     )
 
 
-def changed(recipe: PretrainingRecipe, **tables: dict[str, object]) -> PretrainingRecipe:
-    """The recipe with other values in some tables."""
-    new = {name: getattr(recipe, name).model_copy(update=values) for name, values in tables.items()}
-    return recipe.model_copy(update=new)
-
-
 def test_from_text_to_encoder(recipe: PretrainingRecipe, tmp_path: Path) -> None:
     from transformers import AutoModel, AutoTokenizer
 
@@ -104,7 +98,7 @@ def test_what_is_not_measured_is_refused_before_training(recipe: PretrainingReci
 
 def test_another_tokenizer_is_refused(recipe: PretrainingRecipe, tmp_path: Path) -> None:
     prepare_corpus(recipe, tmp_path / "a")
-    prepare_corpus(recipe.model_copy(update={"name": "other"}), tmp_path / "a")
+    prepare_corpus(changed(recipe, name="other"), tmp_path / "a")
     save_tokenizer(train_tokenizer(["nothing alike"], vocab_size=320), tmp_path / "words")
     with pytest.raises(InputError, match="another tokenizer"):
         prepare_corpus(changed(recipe, tokenizer={"folder": str(tmp_path / "words")}), tmp_path / "a")
@@ -484,9 +478,8 @@ def test_text_that_names_nothing_is_refused(
 def test_rows_longer_than_the_encoder_and_shares_above_one_are_refused(
     recipe: PretrainingRecipe, tmp_path: Path
 ) -> None:
-    longer = recipe.data.model_copy(update={"sequence_tokens": 65})
     with pytest.raises(InputError, match="sequence_tokens=65 exceeds encoder.max_position_embeddings=64"):
-        run_recipe(recipe.model_copy(update={"data": longer}), tmp_path / "run")
+        run_recipe(changed(recipe, data={"sequence_tokens": 65}), tmp_path / "run")
     values = recipe.data.model_dump() | {"sources": {"days": 2.0}}
     with pytest.raises(ValueError, match="less than or equal to 1"):
         PretrainingRecipe.model_validate({"data": values})
@@ -496,7 +489,7 @@ def test_weights_of_another_vocabulary_are_refused(recipe: PretrainingRecipe, tm
     run_recipe(recipe, tmp_path / "run")
     earlier = str(tmp_path / "run" / "export")
     (tmp_path / "days.txt").write_text("\n\n".join(f"Nobody knows what {n} bees hum." for n in range(400)))
-    for changed in ({"start": earlier}, {"objective": {"name": "distilbert", "teacher": earlier}}):
-        other = PretrainingRecipe.model_validate(recipe.model_dump() | changed)
+    for values in ({"start": earlier}, {"objective": {"name": "distilbert", "teacher": earlier}}):
+        other = PretrainingRecipe.model_validate(recipe.model_dump() | values)
         with pytest.raises(InputError, match=f"another vocabulary; set tokenizer.folder={earlier}"):
-            run_recipe(other, tmp_path / f"other-{next(iter(changed))}")
+            run_recipe(other, tmp_path / f"other-{next(iter(values))}")

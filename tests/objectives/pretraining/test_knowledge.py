@@ -8,6 +8,7 @@ import pytest
 import torch
 from support.tiny import language_model
 
+from kgqa.models.pretrained import copy_tokenizer
 from kgqa.models.reader import Reader, load_reader
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.objectives.pretraining import knowledge as link_prediction
@@ -61,8 +62,7 @@ def test_export_is_a_reader_to_go_on_from(
 
     def save(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        for name in ("tokenizer.json", "tokenizer_config.json"):
-            (folder / name).write_bytes((tokenizer_folder / name).read_bytes())
+        copy_tokenizer(tokenizer_folder, folder)
 
     objective = make(Joint, tokenizer.get_vocab_size(), "ernie", save=save).eval()
     objective.export(tmp_path / "run" / "export")
