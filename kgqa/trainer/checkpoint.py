@@ -128,9 +128,8 @@ def save_checkpoint(
 
     def write(fresh: Path) -> None:
         save_model(model, str(fresh / WEIGHTS))
-        tensors, values = _flatten(optimizers)
-        save_file(tensors, fresh / OPTIMIZER)
-        (fresh / STATE).write_text(json.dumps({**state, "optimizer": values}), encoding="utf-8")
+        save_file(_flatten(optimizers), fresh / OPTIMIZER)
+        (fresh / STATE).write_text(json.dumps(state), encoding="utf-8")
 
     swap_folder(target, write)
     write_whole(folder / f"{name}.json", json.dumps({"folder": target.name}))
@@ -158,7 +157,8 @@ def load_checkpoint(
     try:
         state: dict[str, Any] = json.loads((folder / STATE).read_text(encoding="utf-8"))
         load_model(model, str(folder / WEIGHTS))
-        _restore(optimizers, load_file(folder / OPTIMIZER), state.pop("optimizer"))
+        state.pop("optimizer", None)  # of earlier versions, always empty
+        _restore(optimizers, load_file(folder / OPTIMIZER))
     except (OSError, RuntimeError, LookupError, TypeError, ValueError, SafetensorError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[-1].strip()
         raise InputError(
@@ -196,28 +196,22 @@ def swap_folder(target: Path, write: Callable[[Path], None]) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def _flatten(optimizers: Sequence[torch.optim.Optimizer]) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
-    tensors: dict[str, torch.Tensor] = {}
-    values: dict[str, Any] = {}
-    for number, optimizer in enumerate(optimizers):
-        for index, entries in optimizer.state_dict()["state"].items():
-            for key, value in entries.items():
-                name = f"{number}.{index}.{key}"
-                if isinstance(value, torch.Tensor):
-                    tensors[name] = value.detach().contiguous()
-                else:
-                    values[name] = value
-    return tensors, values
+def _flatten(optimizers: Sequence[torch.optim.Optimizer]) -> dict[str, torch.Tensor]:
+    """The state of optimizers, all of which is tensors."""
+    return {
+        f"{number}.{index}.{key}": value.detach().contiguous()
+        for number, optimizer in enumerate(optimizers)
+        for index, entries in optimizer.state_dict()["state"].items()
+        for key, value in entries.items()
+    }
 
 
-def _restore(
-    optimizers: Sequence[torch.optim.Optimizer], tensors: dict[str, torch.Tensor], values: dict[str, Any]
-) -> None:
+def _restore(optimizers: Sequence[torch.optim.Optimizer], tensors: dict[str, torch.Tensor]) -> None:
     for number, optimizer in enumerate(optimizers):
-        saved = optimizer.state_dict()
-        state: dict[int, dict[str, Any]] = {}
-        for name, value in [*tensors.items(), *values.items()]:
+        state: dict[int, dict[str, torch.Tensor]] = {}
+        for name, value in tensors.items():
             owner, index, key = name.split(".", 2)
             if int(owner) == number:
                 state.setdefault(int(index), {})[key] = value
-        optimizer.load_state_dict({"state": state, "param_groups": saved["param_groups"]})
+        groups = optimizer.state_dict()["param_groups"]
+        optimizer.load_state_dict({"state": state, "param_groups": groups})
