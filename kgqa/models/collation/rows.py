@@ -540,29 +540,24 @@ def shortened(question: Question, subgraph: Subgraph) -> tuple[Question, Subgrap
 
 def around(table: PathTable, node: int, facts: int) -> Subgraph:
     """The part of a subgraph with the best paths to a node and the node's type; the node gets the role CHOICE."""
-    edges = {edge for path in table.paths(node, facts) for edge in path.steps}
+    subgraph, rows = table.subgraph, {edge for path in table.paths(node, facts) for edge in path.steps}
     if (type_fact := table.type_fact(node)) is not None:
-        edges.add(type_fact)
-    return part_of(table.subgraph, sorted(edges), table.sources.tolist(), node)
-
-
-def part_of(subgraph: Subgraph, rows: Sequence[int], nodes: Sequence[int], end: int) -> Subgraph:
-    """The part of a subgraph with the facts `rows`, the `nodes` and `end`, which gets the role CHOICE."""
-    some = subgraph.only(np.array(rows, dtype=np.int64))
+        rows.add(type_fact)
+    some = subgraph.only(np.array(sorted(rows), dtype=np.int64))
     edges = some.edges.copy()
-    kept = np.unique(np.concatenate([edges[:, 0], edges[:, 2], np.array([*nodes, end])])).astype(np.int64)
+    kept = np.unique(np.concatenate([edges[:, 0], edges[:, 2], table.sources, [node]])).astype(np.int64)
     place = np.full(len(subgraph.nodes), -1, dtype=np.int32)
     place[kept] = np.arange(len(kept), dtype=np.int32)
     edges[:, 0], edges[:, 2] = place[edges[:, 0]], place[edges[:, 2]]
     roles = subgraph.roles[kept].copy()
-    roles[place[end]] = int(NodeRole.CHOICE)
+    roles[place[node]] = int(NodeRole.CHOICE)
     links = [replace(link, node=int(place[link.node])) for link in subgraph.links if place[link.node] >= 0]
-    links = [link for link in links if link.node != place[end]]
-    links.append(Link(NodeRole.CHOICE, 0, len(subgraph.labels[end]), int(place[end])))
+    links = [link for link in links if link.node != place[node]]
+    links.append(Link(NodeRole.CHOICE, 0, len(subgraph.labels[node]), int(place[node])))
     return replace(
         some,
-        nodes=tuple(subgraph.nodes[node] for node in kept.tolist()),
-        labels=tuple(subgraph.labels[node] for node in kept.tolist()),
+        nodes=tuple(subgraph.nodes[number] for number in kept.tolist()),
+        labels=tuple(subgraph.labels[number] for number in kept.tolist()),
         roles=roles,
         scores=subgraph.scores[kept],
         edges=edges,

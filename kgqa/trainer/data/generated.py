@@ -394,10 +394,11 @@ class FormQuestion:
         wrong = list(self.wrong)
         rng.shuffle(wrong)
         chosen = wrong[:negatives]
-        if self.right is None or rng.random() < absent:
-            return Example(Question(self.text, (*chosen, NO_FORM)), choice=len(chosen))
-        chosen.insert(rng.randint(0, len(chosen)), self.right)
-        return Example(Question(self.text, (*chosen, NO_FORM)), choice=chosen.index(self.right))
+        choice = len(chosen)
+        if self.right is not None and rng.random() >= absent:
+            choice = rng.randint(0, choice)
+            chosen.insert(choice, self.right)
+        return Example(Question(self.text, (*chosen, NO_FORM)), choice=choice)
 
 
 def practice_questions(folder: Path, similarity: Similarity | None = None) -> Iterator[FormQuestion]:
