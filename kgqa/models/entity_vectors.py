@@ -14,7 +14,7 @@ from torch import Tensor
 
 from kgqa.graph.storage.store import GraphStore
 from kgqa.settings import replacing
-from kgqa.types import InputError, Subgraph
+from kgqa.types import InputError, Subgraph, report_damage
 
 FILE = "entities.safetensors"
 HELD_OUT = 200
@@ -106,12 +106,12 @@ class EntityVectors:
 
 def load_entities(path: Path) -> EntityVectors:
     """Load the vectors of a file, or of a folder written by `kgqa graph embed`."""
-    from safetensors import SafetensorError, safe_open
+    from safetensors import safe_open
 
     file = path / FILE if path.is_dir() else path
     if not file.is_file():
         raise InputError(f"{file}: not found; train entity vectors with `kgqa graph embed`")
-    try:
+    with report_damage(f"{file}: damaged", "run `kgqa graph embed` again"):
         with safe_open(file, framework="np") as stored:
             about = dict(stored.metadata() or {})
             vectors, text = stored.get_tensor("vectors"), stored.get_tensor("names").tobytes().decode()
@@ -120,9 +120,8 @@ def load_entities(path: Path) -> EntityVectors:
         names = text.split("\n") if text else []
         if len(vectors) != len(names):
             raise ValueError("names and rows differ in number")
-        return EntityVectors(names, vectors, about, dict(zip(relations, table, strict=True)))
-    except (SafetensorError, OSError, ValueError) as error:
-        raise InputError(f"{file}: damaged ({error}); run `kgqa graph embed` again") from None
+        vectors_of = dict(zip(relations, table, strict=True))
+    return EntityVectors(names, vectors, about, vectors_of)
 
 
 def train_entities(

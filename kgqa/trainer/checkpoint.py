@@ -19,7 +19,7 @@ from torch import nn
 from kgqa.fingerprint import fingerprint
 from kgqa.objectives.base import Objective
 from kgqa.settings import sync, write_whole
-from kgqa.types import Example, InputError
+from kgqa.types import Example, InputError, report_damage
 
 # The inputs of a run (settings and content hashes) are stored in its folder, so that a different run cannot resume it.
 
@@ -74,10 +74,8 @@ def claim(folder: Path, recipe: BaseModel, **hashes: str) -> None:
         )
     earlier: dict[str, Any] = {}
     if path.is_file() and any(any(folder.glob(kind)) for kind in MADE):
-        try:
+        with report_damage(f"{path}: damaged", "remove it to resume with this recipe anyway"):
             earlier = dict(json.loads(path.read_text(encoding="utf-8")))
-        except (ValueError, TypeError, RecursionError):
-            raise InputError(f"{path}: damaged; remove it to resume with this recipe anyway") from None
     refuse_other(folder, earlier, own, f"use another --out, or remove {path} to resume anyway")
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(path, json.dumps({**earlier, **own}, indent=1) + "\n")
@@ -143,10 +141,8 @@ def find_checkpoint(folder: Path, name: str = "latest") -> Path | None:
     pointer = folder / f"{name}.json"
     if not pointer.is_file():
         return None
-    try:
+    with report_damage(f"{pointer}: damaged", "remove it to start over"):
         found = folder / Path(json.loads(pointer.read_text(encoding="utf-8"))["folder"]).name
-    except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
-        raise InputError(f"{pointer}: damaged ({error}); remove it to start over") from None
     return found if found.is_dir() else None
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
-from safetensors import SafetensorError, safe_open
+from safetensors import safe_open
 from safetensors.numpy import save_file
 
 from kgqa import verbalize
@@ -37,7 +37,7 @@ from kgqa.trainer.checkpoint import questions_hash
 from kgqa.trainer.data.generated import KoreanQuestions, aligned, cloze_questions, form_examples
 from kgqa.trainer.data.held_out import LeakageGuard, held_out_sides
 from kgqa.trainer.recipe import RecipePath, Settings
-from kgqa.types import Example, InputError, KnowledgeGraph, Link, NodeRole, Relation, Subgraph
+from kgqa.types import Example, InputError, KnowledgeGraph, Link, NodeRole, Relation, Subgraph, report_damage
 
 
 def cache_key(examples: Sequence[Example], graph_hash: str, *settings: object) -> str:
@@ -126,10 +126,9 @@ def cached_subgraphs(
         folder.mkdir(parents=True, exist_ok=True)
         with replacing(path) as part:
             writer.write(part)
-    try:
-        return StoredSubgraphs(path, change)
-    except (OSError, ValueError, KeyError, SafetensorError) as error:
-        raise InputError(f"{path}: the stored subgraphs are damaged ({error}); delete the file") from error
+    with report_damage(f"{path}: the stored subgraphs are damaged", "delete the file"):
+        stored = StoredSubgraphs(path, change)
+    return stored
 
 
 class _SubgraphWriter:
