@@ -20,13 +20,13 @@ from kgqa.models.collation.rows import BatchRow
 from kgqa.models.encoders.layerwise import LayerwiseEncoder
 from kgqa.models.heads import of_choices
 from kgqa.models.reader import LOSS_WEIGHTS, Reader, Scores
-from kgqa.objectives.base import LanguageModelling, guessed, tokens_of
+from kgqa.objectives.base import guessed, tokens_of
 from kgqa.objectives.finetuning import LEAST, QA, Task
-from kgqa.objectives.pretraining.mlm import Masked, gather, hide
+from kgqa.objectives.pretraining.mlm import MLM, Masked, gather
 from kgqa.types import InputError
 
 
-class Distillation(LanguageModelling):
+class Distillation(MLM):
     """Base of DistilBERT, TinyBERT and MobileBERT: a frozen teacher and a student encode one masked batch.
 
     Both are Hugging Face masked language models over one vocabulary, each with its head (`Variant.predict`). A `share`
@@ -44,14 +44,13 @@ class Distillation(LanguageModelling):
         teacher: Any,
         teacher_predict: Any,
         *,
-        share: float = 0.15,
         temperature: float = 1.0,
         **options: Any,
     ) -> None:
         super().__init__(student, student_predict, **options)
         self._teacher = [teacher.eval().requires_grad_(False)]  # in a list: not trained, not saved
         self._teacher_predict = teacher_predict
-        self.share, self.temperature = share, temperature
+        self.temperature = temperature
 
     @property
     def teacher(self) -> Any:
@@ -59,7 +58,7 @@ class Distillation(LanguageModelling):
 
     def forward(self, batch: TextBatch) -> Loss:
         self.teacher.to(batch.input_ids.device)
-        masked = self._hide(batch)
+        masked = self.hide(batch)
         with torch.no_grad():
             teacher = self.read(self.teacher.base_model, masked, batch)
         terms = self.compare(self.read(self.encoder, masked, batch), teacher, masked, tokens_of(batch))
@@ -67,15 +66,12 @@ class Distillation(LanguageModelling):
 
     def counts(self, batch: TextBatch) -> dict[str, Tensor | float]:
         """The number of masked tokens for predictions, of all tokens except padding for states."""
-        hidden, tokens = guessed(self._hide(batch).labels), tokens_of(batch).sum()
+        hidden, tokens = guessed(self.hide(batch).labels), tokens_of(batch).sum()
         return {"soft": hidden, "mlm": hidden, **dict.fromkeys(self.of_states, tokens)}
 
     def figures(self) -> dict[str, Tensor]:
         """Further metrics for the log."""
         return {}
-
-    def _hide(self, batch: TextBatch) -> Masked:
-        return hide(batch.input_ids, self.model.config.vocab_size, self.share)
 
     def read(self, encoder: Any, masked: Masked, batch: TextBatch) -> Any:
         """The states of all layers, and the attention maps if the implementation is eager."""

@@ -134,7 +134,6 @@ def joined(first: TextBatch, second: TextBatch) -> TextBatch:
 @pytest.mark.parametrize("name", sorted(PREDICTS))
 def test_two_batches_give_the_gradient_of_the_two_in_one(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A long batch and a short one: by micro-batch each token of the short one would weigh several times as much."""
-    from kgqa.objectives import distillation
     from kgqa.objectives.pretraining import mlm
 
     still = mlm.hide
@@ -143,8 +142,7 @@ def test_two_batches_give_the_gradient_of_the_two_in_one(name: str, monkeypatch:
         noise = mlm.static_noise(ids)  # the same tokens of a row whoever it stands beside
         return still(ids, vocab, *shares, **{**options, "noise": noise})
 
-    for module in (mlm, distillation):
-        monkeypatch.setattr(module, "hide", hide)
+    monkeypatch.setattr(mlm, "hide", hide)
     objective = TEXT[name]().eval()  # no dropout
     batches = [text(0, 6, 24), text(1, 2, 6)]
     whole = gradient(objective, [objective(joined(*batches)).total])
@@ -169,7 +167,7 @@ def test_padding_teaches_nothing() -> None:
         losses = []
         for rows in (batch, narrow):
             torch.manual_seed(0)
-            masked = each._hide(narrow)
+            masked = each.hide(narrow)
             wide = masked._replace(
                 input_ids=torch.nn.functional.pad(masked.input_ids, (0, rows.input_ids.shape[1] - 10))
             )

@@ -300,7 +300,7 @@ def test_mobilebert_learns_the_mean_and_variance_of_feature_maps(draw) -> None: 
     student, teacher = model("mobilebert", 2), model("ib-bert", 2)
     objective = distil(MobileBERT, student, teacher, "mobilebert", transfer_steps=4).train()
     batch = draw(0)
-    masked, read = objective._hide(batch), tokens_of(batch)
+    masked, read = objective.hide(batch), tokens_of(batch)
     with torch.no_grad():
         theirs = objective.read(teacher.base_model, masked, batch)
         ours = copy.deepcopy(theirs)
