@@ -61,10 +61,6 @@ class LinearClassifier(nn.Module):
     def base_model(self) -> nn.Module:
         return self.layerwise.encoder
 
-    @property
-    def config(self) -> Any:
-        return self.layerwise.encoder.config
-
     def read(self, tokens: TokenBatch) -> Tensor:
         """Scores (B, L); for tagging (B, T, L)."""
         hidden = self.layerwise.encode(tokens)

@@ -26,7 +26,7 @@ from kgqa.models.devices import cast_linear_layers, find_precision, matmul_preci
 from kgqa.models.encoders.bert import open_encoder
 from kgqa.models.pretrained import FACT_ENCODER_CARD, check_regular, check_sums, checksum
 from kgqa.settings import FACT_ENCODER, GET_BASE, INDEXES, cache_folder, find_encoder, warn_once
-from kgqa.types import Edges, InputError, KnowledgeGraph, first_line
+from kgqa.types import Edges, InputError, KnowledgeGraph, report_damage
 from kgqa.verbalize import fact_sentences, inflection
 from kgqa.verbalize.fact_sentences import verbalize_triple
 
@@ -65,10 +65,8 @@ class FactEncoder(nn.Module):
         folder = find_encoder(str(name))
         check_regular(folder)
         if (card := folder / FACT_ENCODER_CARD).exists():
-            try:
+            with report_damage(f"{card}: damaged", "copy the folder again"):
                 sums = json.loads(card.read_text(encoding="utf-8"))
-            except (OSError, ValueError, RecursionError) as error:
-                raise InputError(f"{card}: damaged ({first_line(error)}); copy the folder again") from None
             check_sums(folder, sums)
         encoder = open_encoder(folder)
         made_of = checksum(folder / "tokenizer.json", *sorted(folder.glob("*.safetensors")), size=8)

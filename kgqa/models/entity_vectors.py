@@ -14,7 +14,7 @@ from torch import Tensor
 
 from kgqa.graph.storage.store import GraphStore
 from kgqa.settings import replacing
-from kgqa.types import InputError, Subgraph
+from kgqa.types import InputError, Subgraph, report_damage
 
 FILE = "entities.safetensors"
 HELD_OUT = 200
@@ -63,24 +63,23 @@ class EntityVectors:
         """
         likely = torch.ones(len(graph.edges))
         kinds = [self.relations.get(relation.name) for relation in graph.relations]
-        if not self.relations:
-            return likely
-        has = np.array([kind is not None for kind in kinds] or [False])
-        there = np.array([name in self._row for name in graph.nodes] or [False])
-        head, relation, tail = graph.edges.reshape(-1, 3).T
-        known = (
-            torch.from_numpy(there[head] & has[relation] & there[tail]) if len(graph.edges) else likely.bool()
+        there = [name in self._row for name in graph.nodes]
+        known = torch.tensor(
+            [there[h] and kinds[r] is not None and there[t] for h, r, t in graph.edges.tolist()],
+            dtype=torch.bool,
         )
         if not known.any():
             return likely
         empty = np.zeros_like(next(iter(self.relations.values())))
-        table = torch.from_numpy(
+        relations = torch.from_numpy(
             np.stack([empty if kind is None else kind for kind in kinds]).astype(np.float32)
         )
         model = _model(self.about["method"], len(graph.nodes), len(kinds), self.size)
         with torch.no_grad():
-            _fill(model, "node_emb", self.look_up(graph.nodes))
-            _fill(model, "rel_emb", table)
+            for name, rows in (("node_emb", self.look_up(graph.nodes)), ("rel_emb", relations)):
+                parts = _tables(model, name)
+                for part, values in zip(parts, torch.split(rows, parts[0].shape[1], 1), strict=True):
+                    part.copy_(values)
             facts = torch.from_numpy(graph.edges.astype(np.int64))[known].T
             score = model(*facts)
         mean, deviation = (float(self.about[name]) for name in ("score_mean", "score_deviation"))
@@ -107,12 +106,12 @@ class EntityVectors:
 
 def load_entities(path: Path) -> EntityVectors:
     """Load the vectors of a file, or of a folder written by `kgqa graph embed`."""
-    from safetensors import SafetensorError, safe_open
+    from safetensors import safe_open
 
     file = path / FILE if path.is_dir() else path
     if not file.is_file():
         raise InputError(f"{file}: not found; train entity vectors with `kgqa graph embed`")
-    try:
+    with report_damage(f"{file}: damaged", "run `kgqa graph embed` again"):
         with safe_open(file, framework="np") as stored:
             about = dict(stored.metadata() or {})
             vectors, text = stored.get_tensor("vectors"), stored.get_tensor("names").tobytes().decode()
@@ -121,9 +120,8 @@ def load_entities(path: Path) -> EntityVectors:
         names = text.split("\n") if text else []
         if len(vectors) != len(names):
             raise ValueError("names and rows differ in number")
-        return EntityVectors(names, vectors, about, dict(zip(relations, table, strict=True)))
-    except (SafetensorError, OSError, ValueError) as error:
-        raise InputError(f"{file}: damaged ({error}); run `kgqa graph embed` again") from None
+        vectors_of = dict(zip(relations, table, strict=True))
+    return EntityVectors(names, vectors, about, vectors_of)
 
 
 def train_entities(
@@ -173,7 +171,9 @@ def train_entities(
         figures |= {"mean_rank": mean_rank, "mrr": mrr, "hits@10": hits}
     with torch.no_grad():
         scores = torch.cat([model(*rows) for rows in torch.split(rest, 100_000, 1)])
-        vectors, relations = (_table(model, name).half().numpy() for name in ("node_emb", "rel_emb"))
+        vectors, relations = (
+            torch.cat(_tables(model, name), 1).half().numpy() for name in ("node_emb", "rel_emb")
+        )
     names = graph.names(np.arange(graph.entity_count, dtype=np.int32))
     about = {"method": method, "graph": graph.name, "hash": graph.hash, "size": str(size)}
     about |= {
@@ -184,17 +184,9 @@ def train_entities(
     return EntityVectors(names, vectors, about, kinds), figures
 
 
-def _table(model: Any, name: str) -> Tensor:
-    """All rows of an embedding table of a model, the real part of complex vectors first."""
-    parts = [getattr(model, part).weight for part in (name, f"{name}_im") if hasattr(model, part)]
-    return torch.cat(parts, 1)
-
-
-def _fill(model: Any, name: str, rows: Tensor) -> None:
-    """Set the rows of an embedding table, in the layout of `_table`."""
-    tables = [getattr(model, part).weight for part in (name, f"{name}_im") if hasattr(model, part)]
-    for table, part in zip(tables, torch.split(rows, tables[0].shape[1], 1), strict=True):
-        table.copy_(part)
+def _tables(model: Any, name: str) -> list[Tensor]:
+    """The embedding tables of a model by that name: of complex vectors, the real part first."""
+    return [getattr(model, part).weight for part in (name, f"{name}_im") if hasattr(model, part)]
 
 
 def _model(method: str, entities: int, relations: int, size: int) -> Any:

@@ -131,10 +131,7 @@ class GlossedEncoder(FactEncoder):
     """
 
     def __init__(
-        self,
-        mapped: MappedEncoder,
-        english: FactEncoder,
-        glosses: Callable[[Sequence[str]], Sequence[str]],
+        self, mapped: MappedEncoder, english: FactEncoder, glosses: Callable[[Sequence[str]], Sequence[str]]
     ) -> None:
         nn.Module.__init__(self)
         self.mapped, self.english, self.glosses = mapped, english, glosses

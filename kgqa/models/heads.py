@@ -352,12 +352,7 @@ class SpanHead(nn.Module):
 
     def margin(self, scores: Tensor, batch: QABatch) -> Tensor:
         """Best start plus end score minus that of "no span", (Q,): the maximum over a question's windows."""
-        best = (
-            scores[:, 1:].max(1).values.sum(-1) - scores[:, 0].sum(-1)
-            if scores.shape[1] > 1
-            else scores[:, 0, 0]
-        )
-        best = best.clamp(min=-20.0)
+        best = (scores[:, 1:].max(1).values.sum(-1) - scores[:, 0].sum(-1)).clamp(min=-20.0)
         low = torch.full((batch.num_questions,), -20.0, device=best.device)
         return low.scatter_reduce(0, batch.question, best, "amax")
 

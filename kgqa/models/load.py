@@ -24,12 +24,7 @@ from kgqa.models.collation.collate import Collated, Collator
 from kgqa.models.collation.input_config import InputConfig, input_config_of
 from kgqa.models.collation.rows import CandidateRow, Similarity, row_key
 from kgqa.models.collation.sentence_batch import pad_rows
-from kgqa.models.devices import (
-    cast_linear_layers,
-    find_device,
-    find_precision,
-    matmul_precision,
-)
+from kgqa.models.devices import cast_linear_layers, find_device, find_precision, matmul_precision
 from kgqa.models.entity_vectors import FILE as ENTITIES
 from kgqa.models.entity_vectors import EntityVectors, load_entities
 from kgqa.models.fact_map import FactMap, MappedEncoder, load_map

@@ -241,9 +241,7 @@ def write_card(folder: Path, card: dict[str, Any], name: str = CARD) -> None:
 def check_sums(folder: Path, card: dict[str, Any]) -> None:
     """Raise InputError if a file has changed since the card was written; old cards have no checksums."""
     check_regular(folder)
-    try:
+    with report_damage(f"{folder}: not a whole reader", "copy the checkpoint again"):
         for name, expected in card.get("checksums", {}).items():
             if checksum(folder / Path(name).name) != expected:
                 raise InputError(f"{folder / name}: damaged (wrong checksum); copy the checkpoint again")
-    except (OSError, AttributeError, TypeError) as error:
-        raise InputError(f"{folder}: not a whole reader ({error}); copy the checkpoint again") from None

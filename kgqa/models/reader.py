@@ -200,10 +200,10 @@ def load_reader(folder: Path) -> tuple[Reader, dict[str, Any]]:
         with Undrawn():
             encoder = new_encoder(folder)
             reader = Reader(encoder, ReasonerSettings(**card["reasoner"]))
-        answer_type = card.get("answer_type")
-        shift = (
-            (float(answer_type["scale"]), [float(b) for b in answer_type["shift"]]) if answer_type else None
-        )
+        if answer_type := card.get("answer_type"):
+            reader.answer_type.calibrate(
+                float(answer_type["scale"]), [float(b) for b in answer_type["shift"]]
+            )
     with report_damage(f"{folder}: the checkpoint does not fit this version", "train it again", 300):
         load_into(encoder, folder)
         stored = {
@@ -215,8 +215,6 @@ def load_reader(folder: Path) -> tuple[Reader, dict[str, Any]]:
         raise InputError(
             f"{folder}: the checkpoint was written by another version ({[*lost, *unexpected][0]})"
         )
-    if shift:
-        reader.answer_type.calibrate(*shift)
     return reader.eval(), card
 
 

@@ -27,7 +27,8 @@ class Objective(nn.Module):
         raise NotImplementedError
 
     def counts(self, batch: Any) -> dict[str, Tensor | float]:
-        """Normalizing count of each loss term for a batch: the `counts` of its `Loss`, under the same seed.
+        """Normalizing count of each loss term for a batch: the `counts` of its `Loss`, under the same seed; terms that
+        the loss does not have at present may be among them.
 
         The loop calls it for all micro-batches and processes of a step before the first forward pass.
         """

@@ -20,19 +20,22 @@ from kgqa.models.collation.rows import BatchRow
 from kgqa.models.encoders.layerwise import LayerwiseEncoder
 from kgqa.models.heads import of_choices
 from kgqa.models.reader import LOSS_WEIGHTS, Reader, Scores
-from kgqa.objectives.base import LanguageModelling, guessed, tokens_of
+from kgqa.objectives.base import guessed, tokens_of
 from kgqa.objectives.finetuning import LEAST, QA, Task
-from kgqa.objectives.pretraining.mlm import Masked, gather, hide
+from kgqa.objectives.pretraining.mlm import MLM, Masked, gather
 from kgqa.types import InputError
 
 
-class Distillation(LanguageModelling):
+class Distillation(MLM):
     """Base of DistilBERT, TinyBERT and MobileBERT: a frozen teacher and a student encode one masked batch.
 
     Both are Hugging Face masked language models over one vocabulary, each with its head (`Variant.predict`). A `share`
     of the tokens is masked; `temperature` is that of the soft targets. The batch is a `TextBatch`. A subclass
     implements `compare`.
     """
+
+    of_states: tuple[str, ...]
+    """Names of the terms over all tokens; the others, `soft` and `mlm`, are over masked ones."""
 
     def __init__(
         self,
@@ -41,14 +44,13 @@ class Distillation(LanguageModelling):
         teacher: Any,
         teacher_predict: Any,
         *,
-        share: float = 0.15,
         temperature: float = 1.0,
         **options: Any,
     ) -> None:
         super().__init__(student, student_predict, **options)
         self._teacher = [teacher.eval().requires_grad_(False)]  # in a list: not trained, not saved
         self._teacher_predict = teacher_predict
-        self.share, self.temperature = share, temperature
+        self.temperature = temperature
 
     @property
     def teacher(self) -> Any:
@@ -56,27 +58,20 @@ class Distillation(LanguageModelling):
 
     def forward(self, batch: TextBatch) -> Loss:
         self.teacher.to(batch.input_ids.device)
-        masked = self._hide(batch)
+        masked = self.hide(batch)
         with torch.no_grad():
             teacher = self.read(self.teacher.base_model, masked, batch)
         terms = self.compare(self.read(self.encoder, masked, batch), teacher, masked, tokens_of(batch))
         return Loss.summed(terms, **self.figures())
 
     def counts(self, batch: TextBatch) -> dict[str, Tensor | float]:
-        """For each term, the number of masked tokens, or of all tokens except padding."""
-        hidden, tokens = guessed(self._hide(batch).labels), tokens_of(batch).sum()
-        return {name: hidden if name in ("soft", "mlm") else tokens for name in self.terms()}
-
-    def terms(self) -> tuple[str, ...]:
-        """Names of the terms that `compare` returns at present."""
-        raise NotImplementedError
+        """The number of masked tokens for predictions, of all tokens except padding for states."""
+        hidden, tokens = guessed(self.hide(batch).labels), tokens_of(batch).sum()
+        return {"soft": hidden, "mlm": hidden, **dict.fromkeys(self.of_states, tokens)}
 
     def figures(self) -> dict[str, Tensor]:
         """Further metrics for the log."""
         return {}
-
-    def _hide(self, batch: TextBatch) -> Masked:
-        return hide(batch.input_ids, self.model.config.vocab_size, self.share)
 
     def read(self, encoder: Any, masked: Masked, batch: TextBatch) -> Any:
         """The states of all layers, and the attention maps if the implementation is eager."""
@@ -176,9 +171,7 @@ def _renamed(state: dict[str, Tensor]) -> dict[str, Tensor]:
 
 def layers_of(model: Any) -> list[nn.Module]:
     """The layers of an encoder, first to last."""
-    count = model.config.num_hidden_layers
-    found = [m for m in model.base_model.modules() if isinstance(m, nn.ModuleList) and len(m) == count]
-    return list(found[0])
+    return LayerwiseEncoder(model.base_model).layers
 
 
 class DistilBERT(Distillation):
@@ -187,8 +180,7 @@ class DistilBERT(Distillation):
     `temperature` applies to student and teacher; the paper's code uses 2.
     """
 
-    def terms(self) -> tuple[str, ...]:
-        return "soft", "mlm", "cosine"
+    of_states = ("cosine",)
 
     def compare(self, student: Any, teacher: Any, masked: Masked, read: Tensor) -> dict[str, Term]:
         """The triple loss; its terms soft and cosine are zero for equal networks."""
@@ -236,13 +228,12 @@ class TinyBERT(Distillation):
     General distillation has no prediction loss (section 3.2); `prediction=True` adds it, for the task-specific stage.
     """
 
+    of_states = LayerLosses.names
+
     def __init__(self, *networks: Any, prediction: bool = False, **options: Any) -> None:
         super().__init__(*networks, **options)
         self.layers = LayerLosses(self.model.config, self.teacher.config)
         self.prediction = prediction
-
-    def terms(self) -> tuple[str, ...]:
-        return (*self.layers.names, "soft") if self.prediction else self.layers.names
 
     def compare(self, student: Any, teacher: Any, masked: Masked, read: Tensor) -> dict[str, Term]:
         """The losses; all are zero for equal networks."""
@@ -280,6 +271,7 @@ class MobileBERT(Distillation):
 
     steps: Tensor
     alpha = 0.5
+    of_states = ("feature", "statistics", "attention")
 
     def __init__(self, *networks: Any, transfer_steps: int = 0, **options: Any) -> None:
         super().__init__(*networks, **options)
@@ -302,9 +294,6 @@ class MobileBERT(Distillation):
         """The layer of the transfer; None after it, and during evaluation."""
         return self.layer if self.training else None
 
-    def terms(self) -> tuple[str, ...]:
-        return ("mlm", "soft") if self._learning is None else ("feature", "statistics", "attention")
-
     def figures(self) -> dict[str, Tensor]:
         return {} if self._learning is None else {"layer": torch.tensor(float(self._learning))}
 
@@ -312,7 +301,7 @@ class MobileBERT(Distillation):
         self._freeze_below(self._learning)
         if self._learning is not None:
             parts = self.transfer(student, teacher, self._learning, read)
-            return {name: Term(part, read.sum()) for name, part in zip(self.terms(), parts, strict=True)}
+            return {name: Term(part, read.sum()) for name, part in zip(self.of_states, parts, strict=True)}
         ours, theirs, labels = self.logits(student, teacher, masked)
         mlm = F.cross_entropy(ours, labels, reduction="sum")
         soft = soft_loss(ours, theirs, self.temperature)
@@ -495,11 +484,8 @@ class TaughtQA(QA):
         """Loss of a batch; the mean is over its questions."""
         ours = self.reader(batch.student)
         gold = self.reader.loss_of(ours, batch.student)
-        teacher = self._teacher[0]
-        if teacher.device != self.reader.device:
-            teacher.to(self.reader.device)
         with torch.no_grad():
-            teacher_output = teacher(batch.teacher)
+            teacher_output = self._teacher[0].to(self.reader.device)(batch.teacher)
         parts = soft_losses(ours, teacher_output, batch, self.temperature)
         soft = torch.stack([LOSS_WEIGHTS[name] * value for name, (value, _) in parts.items()]).sum()
         own = gold.terms["questions"]

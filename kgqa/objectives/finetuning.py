@@ -34,7 +34,7 @@ def consistency(scores: Scores, batch: QABatch) -> tuple[Tensor, int]:
     question is compared with its next paraphrase in the batch: answer types; if both have a single row, span
     starts and ends over the passage's tokens, and the concepts that both have, by label.
     """
-    total, pairs = scores.answer_type.sum() * 0.0, _pairs(batch)
+    total, pairs = scores.answer_type.sum() * 0.0, pairs_of(batch)
     for first, second in pairs:
         for p, q in _distributions(first, second, scores, batch):
             p, q = (logits.float().log_softmax(0) for logits in (p, q))
@@ -42,12 +42,7 @@ def consistency(scores: Scores, batch: QABatch) -> tuple[Tensor, int]:
     return total, len(pairs)
 
 
-def count_pairs(batch: QABatch) -> int:
-    """Number of pairs of paraphrases in a batch."""
-    return len(_pairs(batch))
-
-
-def _pairs(batch: QABatch) -> list[tuple[int, int]]:
+def pairs_of(batch: QABatch) -> list[tuple[int, int]]:
     """Each question of a batch with its next paraphrase."""
     gold = batch.gold
     assert gold is not None
@@ -120,7 +115,7 @@ class QA(Objective):
 
     def counts(self, batch: QABatch) -> dict[str, Tensor | float]:
         """The number of questions and, with consistency, of pairs of paraphrases."""
-        pairs = {PAIRS: float(count_pairs(batch))} if self.consistency else {}
+        pairs = {PAIRS: float(len(pairs_of(batch)))} if self.consistency else {}
         return {"questions": float(batch.num_questions), **pairs}
 
     def log_probabilities(self, batch: QABatch) -> list[Tensor]:
@@ -210,11 +205,9 @@ class Task(Objective):
     def counts(self, batch: TaskBatch) -> dict[str, Tensor | float]:
         """Number of labels, and of tokens of the auxiliary loss."""
         found: dict[str, Tensor | float] = {self.kind: guessed(batch.label)}
-        return (
-            {**found, "clm": guessed(following(batch.tokens.input_ids, batch.tokens.attention_mask))}
-            if self.auxiliary
-            else found
-        )
+        if self.auxiliary:
+            found["clm"] = guessed(following(batch.tokens.input_ids, batch.tokens.attention_mask))
+        return found
 
     def export(self, folder: Path) -> None:
         self._save(self.model, folder)
@@ -309,16 +302,12 @@ class SiFT(Objective):
         with torch.no_grad():
             clean = self.inner.log_probabilities(batch)
         apart = self.divergence(clean, batch, self._direction(clean, batch))
-        if not loss.terms:
-            return Loss.of(loss.total + self.weight * apart, **loss.parts, sift=apart)
         count = float(len(clean[0]))
         return Loss.summed({**loss.terms, "sift": Term(apart * count, count, self.weight)}, **loss.parts)
 
     def counts(self, batch: Any) -> dict[str, Tensor | float]:
         """The counts of the inner objective, and the number of questions or rows of the divergence."""
         found: dict[str, Tensor | float] = self.inner.counts(batch)
-        if not self.training or "loss" in found:
-            return found
         return {**found, "sift": found.get("questions", float(len(batch.tokens.input_ids)))}
 
     def divergence(self, clean: list[Tensor], batch: Any, delta: Tensor | None) -> Tensor:

@@ -19,7 +19,7 @@ from torch import nn
 from kgqa.fingerprint import fingerprint
 from kgqa.objectives.base import Objective
 from kgqa.settings import sync, write_whole
-from kgqa.types import Example, InputError
+from kgqa.types import Example, InputError, report_damage
 
 # The inputs of a run (settings and content hashes) are stored in its folder, so that a different run cannot resume it.
 
@@ -74,10 +74,8 @@ def claim(folder: Path, recipe: BaseModel, **hashes: str) -> None:
         )
     earlier: dict[str, Any] = {}
     if path.is_file() and any(any(folder.glob(kind)) for kind in MADE):
-        try:
+        with report_damage(f"{path}: damaged", "remove it to resume with this recipe anyway"):
             earlier = dict(json.loads(path.read_text(encoding="utf-8")))
-        except (ValueError, TypeError, RecursionError):
-            raise InputError(f"{path}: damaged; remove it to resume with this recipe anyway") from None
     refuse_other(folder, earlier, own, f"use another --out, or remove {path} to resume anyway")
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(path, json.dumps({**earlier, **own}, indent=1) + "\n")
@@ -128,9 +126,8 @@ def save_checkpoint(
 
     def write(fresh: Path) -> None:
         save_model(model, str(fresh / WEIGHTS))
-        tensors, values = _flatten(optimizers)
-        save_file(tensors, fresh / OPTIMIZER)
-        (fresh / STATE).write_text(json.dumps({**state, "optimizer": values}), encoding="utf-8")
+        save_file(_flatten(optimizers), fresh / OPTIMIZER)
+        (fresh / STATE).write_text(json.dumps(state), encoding="utf-8")
 
     swap_folder(target, write)
     write_whole(folder / f"{name}.json", json.dumps({"folder": target.name}))
@@ -144,10 +141,8 @@ def find_checkpoint(folder: Path, name: str = "latest") -> Path | None:
     pointer = folder / f"{name}.json"
     if not pointer.is_file():
         return None
-    try:
+    with report_damage(f"{pointer}: damaged", "remove it to start over"):
         found = folder / Path(json.loads(pointer.read_text(encoding="utf-8"))["folder"]).name
-    except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
-        raise InputError(f"{pointer}: damaged ({error}); remove it to start over") from None
     return found if found.is_dir() else None
 
 
@@ -158,7 +153,8 @@ def load_checkpoint(
     try:
         state: dict[str, Any] = json.loads((folder / STATE).read_text(encoding="utf-8"))
         load_model(model, str(folder / WEIGHTS))
-        _restore(optimizers, load_file(folder / OPTIMIZER), state.pop("optimizer"))
+        state.pop("optimizer", None)  # of earlier versions, always empty
+        _restore(optimizers, load_file(folder / OPTIMIZER))
     except (OSError, RuntimeError, LookupError, TypeError, ValueError, SafetensorError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[-1].strip()
         raise InputError(
@@ -196,28 +192,22 @@ def swap_folder(target: Path, write: Callable[[Path], None]) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def _flatten(optimizers: Sequence[torch.optim.Optimizer]) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
-    tensors: dict[str, torch.Tensor] = {}
-    values: dict[str, Any] = {}
-    for number, optimizer in enumerate(optimizers):
-        for index, entries in optimizer.state_dict()["state"].items():
-            for key, value in entries.items():
-                name = f"{number}.{index}.{key}"
-                if isinstance(value, torch.Tensor):
-                    tensors[name] = value.detach().contiguous()
-                else:
-                    values[name] = value
-    return tensors, values
+def _flatten(optimizers: Sequence[torch.optim.Optimizer]) -> dict[str, torch.Tensor]:
+    """The state of optimizers, all of which is tensors."""
+    return {
+        f"{number}.{index}.{key}": value.detach().contiguous()
+        for number, optimizer in enumerate(optimizers)
+        for index, entries in optimizer.state_dict()["state"].items()
+        for key, value in entries.items()
+    }
 
 
-def _restore(
-    optimizers: Sequence[torch.optim.Optimizer], tensors: dict[str, torch.Tensor], values: dict[str, Any]
-) -> None:
+def _restore(optimizers: Sequence[torch.optim.Optimizer], tensors: dict[str, torch.Tensor]) -> None:
     for number, optimizer in enumerate(optimizers):
-        saved = optimizer.state_dict()
-        state: dict[int, dict[str, Any]] = {}
-        for name, value in [*tensors.items(), *values.items()]:
+        state: dict[int, dict[str, torch.Tensor]] = {}
+        for name, value in tensors.items():
             owner, index, key = name.split(".", 2)
             if int(owner) == number:
                 state.setdefault(int(index), {})[key] = value
-        optimizer.load_state_dict({"state": state, "param_groups": saved["param_groups"]})
+        groups = optimizer.state_dict()["param_groups"]
+        optimizer.load_state_dict({"state": state, "param_groups": groups})

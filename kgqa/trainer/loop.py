@@ -120,19 +120,14 @@ def matrix_rate(device: torch.device, precision: str = "bf16", seconds: float = 
     Model FLOPs utilization is relative to this, not to the vendor's peak, which ignores power limits and
     load.
     """
+    from torch.utils.benchmark import Timer
+
     size = 8192 if device.type == "cuda" else 1024
     kind = torch.bfloat16 if precision == "bf16" else torch.float32
     a = torch.randn(size, size, device=device, dtype=kind)
-    best, began = 0.0, time.monotonic()
-    a @ a  # warm-up: the first call initializes libraries
-    while best == 0.0 or time.monotonic() - began < seconds:
-        _wait(device)
-        start = time.perf_counter()
-        for _ in range(4):
-            a @ a
-        _wait(device)
-        best = max(best, 4 * 2 * size**3 / max(time.perf_counter() - start, 1e-9))
-    return best
+    timer = Timer("a @ a", globals={"a": a}, num_threads=torch.get_num_threads())
+    best: float = min(timer.blocked_autorange(min_run_time=seconds).times)
+    return 2 * size**3 / best
 
 
 def flops_of_token(objective: Objective, batch: Any) -> float | None:
@@ -158,11 +153,6 @@ def flops_of_token(objective: Objective, batch: Any) -> float | None:
     objective.zero_grad(set_to_none=True)
     value: float = counter.get_total_flops() / rows.input_ids.numel()
     return value
-
-
-def _wait(device: torch.device) -> None:
-    if device.type == "cuda":
-        torch.cuda.synchronize(device)
 
 
 Evaluate = Callable[[Objective], dict[str, float]]
@@ -575,12 +565,12 @@ class Ahead:
     def __init__(self, batches: Batches) -> None:
         self.batches = batches
         self._pool = ThreadPoolExecutor(1)
-        self._next: tuple[int, Future[Any]] | None = None
+        self._next: tuple[int, Future[Any]] = (-1, Future())
 
     def get(self, number: int, following: int) -> Any:
         """Batch `number`; starts to prefetch batch `following`."""
-        ready = self._next is not None and self._next[0] == number
-        batch = self._next[1].result() if ready and self._next else self.batches[number]
+        ahead, ready = self._next
+        batch = ready.result() if ahead == number else self.batches[number]
         self._next = following, self._pool.submit(self.batches.__getitem__, following)
         return batch
 

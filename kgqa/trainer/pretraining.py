@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -529,20 +529,17 @@ class RowBatches(Batches):
         device: torch.device = _CPU,
         joined: NDArray[np.bool_] | None = None,
     ) -> None:
-        self.rows, self.batch_rows, self.seed = rows, min(batch_rows, len(rows)), seed
+        self.batch_rows = min(batch_rows, len(rows))
         # torch's 16-bit integers are signed
         self._rows = torch.from_numpy(rows.view(np.int16)).to(device)
         self._joined = None if joined is None else torch.from_numpy(joined).to(device)
         self.steps_per_epoch = len(rows) // self.batch_rows
         self.padded = bool((rows[:, -1] == 0).any())
-        self._epoch, self._order = -1, np.empty(0, dtype=np.int64)
+        self._order = lru_cache(1)(lambda epoch: np.random.default_rng([seed, epoch]).permutation(len(rows)))
 
     def __getitem__(self, step: int) -> TextBatch:
         epoch, turn = divmod(step, self.steps_per_epoch)
-        if epoch != self._epoch:
-            self._epoch = epoch
-            self._order = np.random.default_rng([self.seed, epoch]).permutation(len(self.rows))
-        chosen = self._order[turn * self.batch_rows : (turn + 1) * self.batch_rows]
+        chosen = self._order(epoch)[turn * self.batch_rows : (turn + 1) * self.batch_rows]
         numbers = torch.from_numpy(chosen).to(self._rows.device)
         input_ids = self._rows[numbers].long() & 0xFFFF
         joined = None if self._joined is None else self._joined[numbers]

@@ -37,6 +37,12 @@ def reader(encoder: nn.Module) -> Reader:
     ).eval()
 
 
+def draw(made: Reader, own: tuple[str, ...], std: float = 0.02) -> None:
+    """Random weights of an adapter."""
+    for value in trainable(made, own).values():
+        value.data.normal_(std=std)
+
+
 def test_little_is_its_own_and_it_begins_as_the_reader(reader: Reader) -> None:
     made = adapted(reader, 2, own=OWN)
     shared = {id(value) for value in reader.parameters()}
@@ -52,9 +58,7 @@ def test_little_is_its_own_and_it_begins_as_the_reader(reader: Reader) -> None:
 
 def test_it_is_stored_without_the_reader(reader: Reader, tmp_path: Path) -> None:
     made = adapted(reader, 2, own=OWN)
-    with torch.no_grad():
-        for value in trainable(made, OWN).values():
-            value.normal_()
+    draw(made, OWN, 1.0)
     save_adapter(made, tmp_path / FORMS, OWN)
     again = load_adapter(reader, tmp_path / FORMS, OWN)
     assert again is not None
@@ -68,9 +72,7 @@ def test_packed_in_eight_bits_it_is_read_as_before(
 ) -> None:
     monkeypatch.setattr(pack, "LEAST", 64)
     made = adapted(reader, 8, own=OWN)
-    with torch.no_grad():
-        for value in trainable(made, OWN).values():
-            value.normal_(std=0.02)
+    draw(made, OWN)
     save_adapter(made, tmp_path / FORMS, OWN)
     pack.pack(tmp_path, tmp_path / "packed")
     stored = load_file(tmp_path / "packed" / FORMS)
@@ -90,9 +92,7 @@ def test_a_damaged_one_is_told_in_a_line(reader: Reader, tmp_path: Path) -> None
 
 def test_layers_of_integers_are_rounded_once_for_both(reader: Reader, tmp_path: Path) -> None:
     made = adapted(reader, 2, own=OWN)
-    with torch.no_grad():
-        for value in trainable(made, OWN).values():
-            value.normal_(std=0.02)
+    draw(made, OWN)
     save_adapter(made, tmp_path / FORMS, OWN)
     ids = torch.tensor([[2, 5, 6, 3]])
     with torch.inference_mode():
@@ -117,9 +117,7 @@ def test_only_the_first_layers_have_one(reader: Reader) -> None:
 
 def test_merged_it_is_an_ordinary_reader(reader: Reader) -> None:
     made = adapted(reader, 2, slice(1, None), OWN)
-    with torch.no_grad():
-        for value in trainable(made, OWN).values():
-            value.normal_(std=0.02)
+    draw(made, OWN)
     ids = torch.tensor([[2, 5, 6, 3]])
     with torch.inference_mode():
         expected = made.encoder.eval()(input_ids=ids).last_hidden_state
@@ -134,9 +132,8 @@ def test_merged_it_is_an_ordinary_reader(reader: Reader) -> None:
 def test_an_adapter_does_the_same_where_another_is_merged(reader: Reader) -> None:
     ids = torch.tensor([[2, 5, 6, 3]])
     first, second = adapted(reader, 2, slice(1)), adapted(reader, 3)
-    with torch.no_grad():
-        for value in (*trainable(first).values(), *trainable(second).values()):
-            value.normal_(std=0.02)
+    draw(first, ())
+    draw(second, ())
     stored, other = trainable(first), trainable(second)
     with torch.inference_mode():
         expected = first.encoder.eval()(input_ids=ids).last_hidden_state

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from support.tiny import tiny
 
 from kgqa.data.datasets.labelled import Labelled
 from kgqa.models.classifiers import (
@@ -12,10 +13,9 @@ from kgqa.models.classifiers import (
     save_classifier,
     task_scores,
 )
-from kgqa.models.encoders.variants import EncoderSettings, build_encoder
+from kgqa.models.encoders.variants import build_encoder
 from kgqa.types import InputError
 
-SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
 ROWS = {
     "sentence": [Labelled("dig a hole", label="a"), Labelled("red", label="b")],
     "pair": [Labelled("dig a hole", "the ground", label="a"), Labelled("red", "blue", label="b")],
@@ -32,8 +32,7 @@ ROWS = {
 
 def make(variant: str, kind: str, tokenizer, **options: object):  # type: ignore[no-untyped-def]
     torch.manual_seed(0)
-    settings = EncoderSettings(variant=variant, max_position_embeddings=64, embedding_size=16, **SIZES)  # type: ignore[arg-type]
-    encoder = build_encoder(settings, tokenizer.get_vocab_size())
+    encoder = build_encoder(tiny(variant, max_position_embeddings=64), tokenizer.get_vocab_size())
     model = load_classifier(encoder, Path("x"), kind, ["a", "b"]).eval()  # type: ignore[arg-type]
     causal = variant.startswith("gpt")
     return model, Encoding(tokenizer, kind, ["a", "b"], 64, causal, **options)  # type: ignore[arg-type]

@@ -4,13 +4,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from kgqa.models.devices import (
-    cast_linear_layers,
-    find_device,
-    find_precision,
-    trim_memory,
-    use_one_thread,
-)
+from kgqa.models.devices import cast_linear_layers, find_device, find_precision, trim_memory, use_one_thread
 from kgqa.types import InputError
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from support.tiny import fit, language_model
 
-from kgqa.models.encoders.variants import EncoderSettings, build_language_model, save_model
+from kgqa.models.encoders.variants import save_model
 from kgqa.models.language_model import (
     LabelRelevance,
     Prompter,
@@ -21,6 +22,7 @@ from kgqa.models.language_model import (
     open_relevance,
     prompt_of,
 )
+from kgqa.models.pretrained import copy_tokenizer
 from kgqa.types import Example, InputError, Passage, Question, Source
 
 QUESTIONS = {"i dig a hole .": "trowel", "i build a house .": "excavator"}
@@ -29,14 +31,8 @@ QUESTIONS = {"i dig a hole .": "trowel", "i build a house .": "excavator"}
 @pytest.fixture(scope="session")
 def gpt_folder(tokenizer, tokenizer_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:  # type: ignore[no-untyped-def]
     """A GPT-2 of one layer, trained for seconds on two passages with their answers."""
-    from torch.nn.functional import cross_entropy
-
-    from kgqa.models.encoders.variants import EncoderSettings, build_language_model, save_model
-
     torch.manual_seed(0)
-    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
-    settings = EncoderSettings(variant="gpt2", max_position_embeddings=64, **sizes)  # type: ignore[arg-type]
-    model = build_language_model(settings, tokenizer.get_vocab_size())
+    model, _ = language_model("gpt2", tokenizer.get_vocab_size(), max_position_embeddings=64)
     rows = [
         [
             2,
@@ -49,16 +45,10 @@ def gpt_folder(tokenizer, tokenizer_folder: Path, tmp_path_factory: pytest.TempP
     ]
     assert len({len(row) for row in rows}) == 1
     ids = torch.tensor(rows)
-    optimizer = torch.optim.AdamW(model.parameters(), 5e-3)
-    for _ in range(200):
-        logits = model(input_ids=ids).logits
-        loss = cross_entropy(logits[:, :-1].flatten(0, 1), ids[:, 1:].flatten())
-        loss.backward()
-        optimizer.step()
-        optimizer.zero_grad()
+    fit(lambda: model(input_ids=ids, labels=ids).loss, model.parameters(), 200, 5e-3)
     folder = tmp_path_factory.mktemp("gpt")
     save_model(model.eval(), folder)
-    (folder / "tokenizer.json").write_bytes((tokenizer_folder / "tokenizer.json").read_bytes())
+    copy_tokenizer(tokenizer_folder, folder)
     return folder
 
 
@@ -72,10 +62,8 @@ def test_a_causal_model_is_judged_by_what_stands_before(
     tokenizer, tokenizer_folder: Path, tmp_path: Path
 ) -> None:  # type: ignore[no-untyped-def]
     torch.manual_seed(0)
-    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 16}
-    settings = EncoderSettings(variant="gpt1", max_position_embeddings=32, **sizes)  # type: ignore[arg-type]
-    save_model(build_language_model(settings, tokenizer.get_vocab_size()), tmp_path)
-    (tmp_path / "tokenizer.json").write_bytes((tokenizer_folder / "tokenizer.json").read_bytes())
+    save_model(language_model("gpt1", tokenizer.get_vocab_size())[0], tmp_path)
+    copy_tokenizer(tokenizer_folder, tmp_path)
     model = load_language_model(tmp_path, device="cpu")
     assert model is not None and model.causal and model.device.type == "cpu"
     row = [2, 7, 8, 9]
@@ -159,10 +147,8 @@ LABELS = ["trowel", "excavator", "plant flowers", "bee"]
 @pytest.fixture
 def masked(tokenizer, tokenizer_folder: Path, tmp_path: Path) -> Path:  # type: ignore[no-untyped-def]
     torch.manual_seed(0)
-    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 16}
-    settings = EncoderSettings(variant="bert", max_position_embeddings=64, **sizes)  # type: ignore[arg-type]
-    save_model(build_language_model(settings, tokenizer.get_vocab_size()), tmp_path / "bert")
-    (tmp_path / "bert" / "tokenizer.json").write_bytes((tokenizer_folder / "tokenizer.json").read_bytes())
+    save_model(language_model("bert", tokenizer.get_vocab_size())[0], tmp_path / "bert")
+    copy_tokenizer(tokenizer_folder, tmp_path / "bert")
     return tmp_path / "bert"
 
 
@@ -215,6 +201,6 @@ def test_who_judges_is_told_and_must_be_one(
 ) -> None:  # type: ignore[no-untyped-def]
     assert open_relevance("") is None and len(language_model_fingerprint(str(masked))) == 16
     encoder.save_pretrained(tmp_path / "body")
-    (tmp_path / "body" / "tokenizer.json").write_bytes((tokenizer_folder / "tokenizer.json").read_bytes())
+    copy_tokenizer(tokenizer_folder, tmp_path / "body")
     with pytest.raises(InputError, match="no language model"):
         open_relevance(str(tmp_path / "body"))

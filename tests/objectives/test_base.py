@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 import torch
+from support.tiny import language_model, tiny
 from torch import Tensor
 
 from kgqa.batch import TextBatch
 from kgqa.models.classifiers import LinearClassifier, TaskBatch
 from kgqa.models.collation.sentence_batch import pad_rows
-from kgqa.models.encoders.variants import ENCODERS, EncoderSettings, build_encoder, build_language_model
+from kgqa.models.encoders.variants import build_encoder
 from kgqa.models.reader import Reader
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.objectives.base import Objective
@@ -32,16 +33,9 @@ def test_an_objective_must_say_its_loss_and_its_export(tmp_path) -> None:
 # Batches that make one optimizer step weigh as one: every objective's terms are means over all that they count.
 
 
-SIZES = {"num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64, "embedding_size": 16}
-
-
-def settings(variant: str = "bert", width: int = 32) -> EncoderSettings:
-    return EncoderSettings(variant=variant, hidden_size=width, max_position_embeddings=48, **SIZES)  # type: ignore[arg-type]
-
-
 def network(variant: str = "bert", width: int = 32, attention: str | None = None) -> tuple[Any, Any]:
     torch.manual_seed(width)
-    return build_language_model(settings(variant, width), 128, attention), ENCODERS[variant].predict
+    return language_model(variant, attention=attention, hidden_size=width)
 
 
 def text(seed: int, rows: int, words: int) -> TextBatch:
@@ -66,13 +60,12 @@ def taught(kind: Any, **options: Any) -> Objective:
     variant = "mobilebert" if kind is MobileBERT else "bert"
     teacher = network("ib-bert" if kind is MobileBERT else "bert", 32, "eager")
     torch.manual_seed(7)
-    student = build_language_model(settings(variant), 128, "eager")
-    return kind(student, ENCODERS[variant].predict, *teacher, **options)
+    return kind(*language_model(variant, attention="eager"), *teacher, **options)
 
 
 def tagger() -> Task:
     torch.manual_seed(0)
-    head = LinearClassifier(build_encoder(settings(), 128), 2, "tagging")
+    head = LinearClassifier(build_encoder(tiny(), 128), 2, "tagging")
     return Task(head, "tagging", save=lambda *_: None)
 
 
@@ -82,8 +75,8 @@ TEXT: dict[str, Callable[[], Objective]] = {
     "plm": lambda: PLM(*network("xlnet")),
     "mplm": lambda: MPLM(*network("mpnet")),
     "nsp": lambda: MLMWithPairs(*network()),
-    "rtd": lambda: RTD(*network("electra", 16), build_encoder(settings("electra"), 128)),
-    "rtd_15": lambda: RTD(*network("electra", 16), build_encoder(settings("electra"), 128), judges="hidden"),
+    "rtd": lambda: RTD(*network("electra", 16), build_encoder(tiny("electra"), 128)),
+    "rtd_15": lambda: RTD(*network("electra", 16), build_encoder(tiny("electra"), 128), judges="hidden"),
     "replace_mlm": lambda: ReplaceMLM(*network("electra"), *network("electra", 16)),
     "all_tokens_mlm": lambda: ReplaceMLM(*network("electra"), *network("electra", 16), all_tokens=True),
     "distilbert": lambda: taught(DistilBERT),
@@ -106,18 +99,18 @@ def test_what_is_counted_ahead_is_what_the_loss_counts(name: str) -> None:
     ahead = objective.counts(batch)
     torch.manual_seed(3)
     loss = objective(batch)
-    assert {n: float(c) for n, c in ahead.items()} == {n: float(c) for n, c in loss.counts.items()}
+    assert {n: float(ahead[n]) for n in loss.counts} == {n: float(c) for n, c in loss.counts.items()}
     assert torch.allclose(loss.over(loss.counts), loss.total)
 
 
 @pytest.mark.parametrize("kind", [LinkPrediction, EntityDenoising])
 def test_counts_of_the_objectives_on_knowledge(kind: Any, grounded, tokenizer) -> None:  # type: ignore[no-untyped-def]
     torch.manual_seed(0)
-    model = build_language_model(settings("modernbert"), tokenizer.get_vocab_size())
+    model, predict = language_model("modernbert", tokenizer.get_vocab_size())
     sizes = ReasonerSettings(
         name="ernie" if kind is EntityDenoising else "fused", graph_size=32, num_layers=1
     )
-    objective = kind(model, ENCODERS["modernbert"].predict, Reader(model.base_model, sizes))
+    objective = kind(model, predict, Reader(model.base_model, sizes))
     torch.manual_seed(3)
     ahead = objective.counts(grounded(0))
     torch.manual_seed(3)
@@ -141,7 +134,6 @@ def joined(first: TextBatch, second: TextBatch) -> TextBatch:
 @pytest.mark.parametrize("name", sorted(PREDICTS))
 def test_two_batches_give_the_gradient_of_the_two_in_one(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A long batch and a short one: by micro-batch each token of the short one would weigh several times as much."""
-    from kgqa.objectives import distillation
     from kgqa.objectives.pretraining import mlm
 
     still = mlm.hide
@@ -150,8 +142,7 @@ def test_two_batches_give_the_gradient_of_the_two_in_one(name: str, monkeypatch:
         noise = mlm.static_noise(ids)  # the same tokens of a row whoever it stands beside
         return still(ids, vocab, *shares, **{**options, "noise": noise})
 
-    for module in (mlm, distillation):
-        monkeypatch.setattr(module, "hide", hide)
+    monkeypatch.setattr(mlm, "hide", hide)
     objective = TEXT[name]().eval()  # no dropout
     batches = [text(0, 6, 24), text(1, 2, 6)]
     whole = gradient(objective, [objective(joined(*batches)).total])
@@ -176,7 +167,7 @@ def test_padding_teaches_nothing() -> None:
         losses = []
         for rows in (batch, narrow):
             torch.manual_seed(0)
-            masked = each._hide(narrow)
+            masked = each.hide(narrow)
             wide = masked._replace(
                 input_ids=torch.nn.functional.pad(masked.input_ids, (0, rows.input_ids.shape[1] - 10))
             )

@@ -4,13 +4,14 @@ import copy
 
 import pytest
 import torch
+from support.tiny import fit, language_model, tiny
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 from kgqa.data.datasets.labelled import Labelled
 from kgqa.models.classifiers import Encoding, load_classifier
 from kgqa.models.collation.collate import Collator
 from kgqa.models.collation.input_config import InputConfig
-from kgqa.models.encoders.variants import ENCODERS, EncoderSettings, build_encoder, build_language_model
+from kgqa.models.encoders.variants import ENCODERS, build_encoder
 from kgqa.models.reader import Reader
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.objectives.base import tokens_of
@@ -95,12 +96,8 @@ def test_every_head_learns_what_a_teacher_of_another_tokenizer_says(  # type: ig
     objective = TaughtQA(student, teacher, lambda *_: None, temperature=1.0, soft=1.0)
     assert not any(p.requires_grad for p in teacher.parameters())
     assert {id(p) for p in objective.parameters()} == {id(p) for p in student.parameters()}
-    optimizer = torch.optim.AdamW(student.parameters(), 3e-3)
     before = objective(batch).parts
-    for _ in range(40):
-        objective(batch).total.backward()
-        optimizer.step()
-        optimizer.zero_grad()
+    fit(lambda: objective(batch).total, student.parameters())
     after = objective(batch).parts
     for head in ("span", "choice", "concept", "answer_type"):
         assert after[f"soft_{head}"] < 0.7 * before[f"soft_{head}"], head
@@ -138,10 +135,8 @@ ROWS = {
 
 def taught(kind: str, tokenizer, tmp_path, **options):  # type: ignore[no-untyped-def]
     torch.manual_seed(0)
-    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 16}
-    settings = EncoderSettings(variant="bert", max_position_embeddings=32, **sizes)  # type: ignore[arg-type]
     labels = ["a", "b"]
-    encoder = build_encoder(settings, tokenizer.get_vocab_size(), "eager")
+    encoder = build_encoder(tiny(), tokenizer.get_vocab_size(), "eager")
     teacher = load_classifier(encoder, tmp_path, kind, labels)  # type: ignore[arg-type]
     teacher.set_attn_implementation("eager")  # type: ignore[operator]
     student = copy.deepcopy(teacher)
@@ -170,16 +165,7 @@ def test_gold_labels_have_what_the_teacher_leaves(tokenizer, tmp_path) -> None: 
 
 def model(variant: str = "bert", layers: int = 4, width: int = 32, attention: str | None = "eager"):  # type: ignore[no-untyped-def]
     torch.manual_seed(layers * width)
-    settings = EncoderSettings(
-        variant=variant,
-        hidden_size=width,
-        num_hidden_layers=layers,
-        num_attention_heads=2,
-        intermediate_size=64,
-        max_position_embeddings=48,
-        embedding_size=16,
-    )
-    return build_language_model(settings, 128, attention)
+    return language_model(variant, attention=attention, hidden_size=width, num_hidden_layers=layers)[0]
 
 
 def distil(kind: type[Distillation], student, teacher, variant: str = "bert", **options):  # type: ignore[no-untyped-def]
@@ -314,7 +300,7 @@ def test_mobilebert_learns_the_mean_and_variance_of_feature_maps(draw) -> None: 
     student, teacher = model("mobilebert", 2), model("ib-bert", 2)
     objective = distil(MobileBERT, student, teacher, "mobilebert", transfer_steps=4).train()
     batch = draw(0)
-    masked, read = objective._hide(batch), tokens_of(batch)
+    masked, read = objective.hide(batch), tokens_of(batch)
     with torch.no_grad():
         theirs = objective.read(teacher.base_model, masked, batch)
         ours = copy.deepcopy(theirs)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from support.tiny import fit, tiny
 
 from kgqa.batch import Loss, QABatch
 from kgqa.models.classifiers import LinearClassifier, TaskBatch, task_scores
@@ -12,10 +13,10 @@ from kgqa.models.collation.collate import Collator
 from kgqa.models.collation.input_config import InputConfig
 from kgqa.models.collation.sentence_batch import pad_rows
 from kgqa.models.dense_retrieval import FactEncoder
-from kgqa.models.encoders.variants import EncoderSettings, build_encoder
+from kgqa.models.encoders.variants import build_encoder
 from kgqa.models.reader import Reader
 from kgqa.models.reasoners import ReasonerSettings
-from kgqa.objectives.finetuning import PAIRS, QA, Contrastive, FactBatch, SiFT, Task, consistency, count_pairs
+from kgqa.objectives.finetuning import PAIRS, QA, Contrastive, FactBatch, SiFT, Task, consistency, pairs_of
 from kgqa.types import Example, InputError, Passage, Question, Span, Subgraph
 
 
@@ -120,23 +121,21 @@ def test_what_is_no_wording_of_the_other_is_no_pair(make) -> None:  # type: igno
     other = Passage("It rained.")
     examples = [*asked("what", same="a"), *asked("what", same="b"), *asked("what", same="")]
     beside = [Example(Question("what", passage=other), same="a")]
-    assert count_pairs(make([*examples, *beside])) == 0
-    assert count_pairs(make([*asked("what"), *examples, *asked("which", "where")])) == 3
+    assert not pairs_of(make([*examples, *beside]))
+    assert len(pairs_of(make([*asked("what"), *examples, *asked("which", "where")]))) == 3
 
 
 def test_it_draws_wordings_together(reader, make) -> None:  # type: ignore[no-untyped-def]
     batch = make(asked("what was planted", "which things did I plant there"))
-    start, left = copy.deepcopy(reader.state_dict()), []
-    for weight in (0.0, 20.0):
+    start = copy.deepcopy(reader.state_dict())
+
+    def left(weight: float) -> float:
         reader.load_state_dict(start)
         objective = QA(reader, lambda *_: None, consistency=weight)
-        optimizer = torch.optim.Adam(objective.parameters(), lr=1e-3)
-        for _ in range(10):
-            optimizer.zero_grad()
-            objective(batch).total.backward()
-            optimizer.step()
-        left.append(consistency(reader(batch), batch)[0].item())
-    assert left[1] < left[0] / 2
+        fit(lambda: objective(batch).total, objective.parameters(), 10, 1e-3)
+        return consistency(reader(batch), batch)[0].item()
+
+    assert left(20.0) < left(0.0) / 2
 
 
 def test_it_is_a_term_of_the_loss_only_where_it_is_asked_for(reader, make) -> None:  # type: ignore[no-untyped-def]
@@ -161,13 +160,9 @@ def test_a_question_comes_nearer_to_the_fact_that_answers_it(tokenizer, encoder)
     )
     assert batch.input_ids.numel() == 2 * 8 + 4 * 8
     objective = Contrastive(reads, 0.05, lambda *_: None)
-    optimizer = torch.optim.Adam(objective.parameters(), 1e-3)
     first = float(objective(batch).total.detach())
-    for _ in range(20):
-        optimizer.zero_grad()
-        loss = objective(batch)
-        loss.total.backward()
-        optimizer.step()
+    fit(lambda: objective(batch).total, objective.parameters(), 20, 1e-3)
+    loss = objective(batch)
     assert float(loss.total.detach()) < 0.5 * first and float(loss.parts["found"]) == 1.0
 
 
@@ -180,9 +175,6 @@ def test_a_fact_that_answers_it_too_is_not_held_against_a_question(tokenizer, en
     assert float(objective(FactBatch(*both, torch.ones(2, 2, dtype=torch.bool))).total.detach()) > 0.5
 
 
-SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
-
-
 def sift_batch(seed: int) -> TaskBatch:
     draw = torch.Generator().manual_seed(seed)
     ids = torch.randint(6, 40, (16, 8), generator=draw)
@@ -193,8 +185,7 @@ def sift_batch(seed: int) -> TaskBatch:
 
 def make_sift(variant: str, weight: float = 1.0, **options: float) -> SiFT:
     torch.manual_seed(0)
-    settings = EncoderSettings(variant=variant, max_position_embeddings=48, embedding_size=16, **SIZES)  # type: ignore[arg-type]
-    head = LinearClassifier(build_encoder(settings, 64), 2, "sentence")
+    head = LinearClassifier(build_encoder(tiny(variant), 64), 2, "sentence")
     return SiFT(Task(head, "sentence", save=lambda *_: None), weight, **options)
 
 
@@ -268,9 +259,8 @@ def test_an_encoder_without_normalised_words_is_refused() -> None:
 
 def test_what_is_kept_steady_has_the_concept_head(tokenizer) -> None:  # type: ignore[no-untyped-def]
     torch.manual_seed(0)
-    settings = EncoderSettings(variant="bert", max_position_embeddings=48, **SIZES)  # type: ignore[arg-type]
     sizes = ReasonerSettings(name="text-only", graph_size=16, num_heads=2)
-    inner = QA(Reader(build_encoder(settings, tokenizer.get_vocab_size()), sizes), lambda *_: None).eval()
+    inner = QA(Reader(build_encoder(tiny(), tokenizer.get_vocab_size()), sizes), lambda *_: None).eval()
     collate = Collator(tokenizer, InputConfig(max_tokens=32))
     sift_batch = collate(
         [Example(Question("what garden"), concepts=("bee",))], [[Subgraph()]], with_gold=True

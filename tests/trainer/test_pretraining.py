@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
+from support.tiny import changed, tiny
 from tokenizers import Tokenizer
 
 from kgqa.batch import QABatch, TextBatch
@@ -36,11 +37,9 @@ from kgqa.trainer.pretraining import (
     run_recipe,
     word_insides,
 )
-from kgqa.trainer.recipe import load_recipe
 from kgqa.types import InputError
 from training.pack import pack
 
-RECIPES = sorted((Path(__file__).parents[2] / "training" / "recipes" / "pretrain").glob("*.toml"))
 SENTENCES = ["The cook stirs the soup with a spoon.", "The farmer digs the field with a spade.", "They rest."]
 
 
@@ -51,14 +50,7 @@ def recipe(tmp_path: Path) -> PretrainingRecipe:
     (tmp_path / "facts.tsv").write_text("UsedFor\tspoon\tstir soup\nUsedFor\tspade\tdig\n" * 50)
     return PretrainingRecipe.model_validate(
         {
-            "encoder": {
-                "variant": "modernbert",
-                "hidden_size": 32,
-                "num_hidden_layers": 2,
-                "num_attention_heads": 2,
-                "intermediate_size": 64,
-                "max_position_embeddings": 64,
-            },
+            "encoder": tiny("modernbert", max_position_embeddings=64).model_dump(),
             "tokenizer": {"vocab_size": 320},
             "data": {
                 "folder": str(tmp_path),
@@ -71,12 +63,6 @@ def recipe(tmp_path: Path) -> PretrainingRecipe:
             "trainer": {"max_steps": 20, "evaluate_every_steps": 10, "learning_rate": 5e-3},
         }
     )
-
-
-def changed(recipe: PretrainingRecipe, **tables: dict[str, object]) -> PretrainingRecipe:
-    """The recipe with other values in some tables."""
-    new = {name: getattr(recipe, name).model_copy(update=values) for name, values in tables.items()}
-    return recipe.model_copy(update=new)
 
 
 def test_from_text_to_encoder(recipe: PretrainingRecipe, tmp_path: Path) -> None:
@@ -110,7 +96,7 @@ def test_what_is_not_measured_is_refused_before_training(recipe: PretrainingReci
 
 def test_another_tokenizer_is_refused(recipe: PretrainingRecipe, tmp_path: Path) -> None:
     prepare_corpus(recipe, tmp_path / "a")
-    prepare_corpus(recipe.model_copy(update={"name": "other"}), tmp_path / "a")
+    prepare_corpus(changed(recipe, name="other"), tmp_path / "a")
     save_tokenizer(train_tokenizer(["nothing alike"], vocab_size=320), tmp_path / "words")
     with pytest.raises(InputError, match="another tokenizer"):
         prepare_corpus(changed(recipe, tokenizer={"folder": str(tmp_path / "words")}), tmp_path / "a")
@@ -264,13 +250,6 @@ def test_document_rows_come_with_a_mask(recipe: PretrainingRecipe, tmp_path: Pat
     assert batch.attention_mask is not None and not batch.attention_mask.all()
 
 
-@pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
-def test_shipped_recipes_are_valid(path: Path) -> None:
-    recipe = load_recipe(path, [], PretrainingRecipe)
-    assert recipe.trainer.max_minutes or recipe.trainer.max_tokens or recipe.trainer.max_steps
-    assert recipe.tokenizer.vocab_size % 64 == 0
-
-
 def test_a_tokenizer_with_other_special_ids_is_refused(recipe: PretrainingRecipe, tmp_path: Path) -> None:
     from tokenizers import Tokenizer, models
 
@@ -281,22 +260,12 @@ def test_a_tokenizer_with_other_special_ids_is_refused(recipe: PretrainingRecipe
         prepare_corpus(changed(recipe, tokenizer={"folder": str(tmp_path / "bert")}), tmp_path / "a")
 
 
-SIZES = {
-    "hidden_size": 32,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 2,
-    "intermediate_size": 64,
-    "embedding_size": 16,
-    "max_position_embeddings": 48,
-}
-
-
 def assembled_recipe(
     variant: str = "bert", objective: str = "mlm", start: str | None = None, **options: object
 ) -> PretrainingRecipe:
     return PretrainingRecipe.model_validate(
         {
-            "encoder": {"variant": variant, **SIZES},
+            "encoder": tiny(variant).model_dump(),
             "objective": {"name": objective, **options},
             "data": {"sources": {"x": 1.0}},
             "start": start,
@@ -399,10 +368,7 @@ def test_what_does_not_fit_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         (assembled_recipe("distilbert", "distilbert"), "objective.teacher"),
         (assembled_recipe("distilbert", "distilbert", teacher=str(tmp_path)), "pretrain the teacher"),
         (assembled_recipe("bert", start=str(tmp_path)), "no weights"),
-        (
-            assembled_recipe("bert", "rtd", generator={**SIZES, "variant": "bert", "hidden_size": 16}),
-            "dimension",
-        ),
+        (assembled_recipe("bert", "rtd", generator=tiny(hidden_size=16).model_dump()), "dimension"),
     ]
     for given, message in cases:
         with pytest.raises(InputError, match=message):
@@ -503,9 +469,8 @@ def test_text_that_names_nothing_is_refused(
 def test_rows_longer_than_the_encoder_and_shares_above_one_are_refused(
     recipe: PretrainingRecipe, tmp_path: Path
 ) -> None:
-    longer = recipe.data.model_copy(update={"sequence_tokens": 65})
     with pytest.raises(InputError, match="sequence_tokens=65 exceeds encoder.max_position_embeddings=64"):
-        run_recipe(recipe.model_copy(update={"data": longer}), tmp_path / "run")
+        run_recipe(changed(recipe, data={"sequence_tokens": 65}), tmp_path / "run")
     values = recipe.data.model_dump() | {"sources": {"days": 2.0}}
     with pytest.raises(ValueError, match="less than or equal to 1"):
         PretrainingRecipe.model_validate({"data": values})
@@ -515,7 +480,7 @@ def test_weights_of_another_vocabulary_are_refused(recipe: PretrainingRecipe, tm
     run_recipe(recipe, tmp_path / "run")
     earlier = str(tmp_path / "run" / "export")
     (tmp_path / "days.txt").write_text("\n\n".join(f"Nobody knows what {n} bees hum." for n in range(400)))
-    for changed in ({"start": earlier}, {"objective": {"name": "distilbert", "teacher": earlier}}):
-        other = PretrainingRecipe.model_validate(recipe.model_dump() | changed)
+    for values in ({"start": earlier}, {"objective": {"name": "distilbert", "teacher": earlier}}):
+        other = PretrainingRecipe.model_validate(recipe.model_dump() | values)
         with pytest.raises(InputError, match=f"another vocabulary; set tokenizer.folder={earlier}"):
-            run_recipe(other, tmp_path / f"other-{next(iter(changed))}")
+            run_recipe(other, tmp_path / f"other-{next(iter(values))}")

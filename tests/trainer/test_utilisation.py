@@ -1,25 +1,14 @@
 import pytest
 import torch
+from support.tiny import language_model, tiny
 
 from kgqa.batch import TextBatch
-from kgqa.models.encoders.variants import ENCODERS, EncoderSettings, build_encoder, build_language_model
+from kgqa.models.encoders.variants import build_encoder
 from kgqa.objectives.pretraining.mlm import MLM
 from kgqa.objectives.pretraining.rtd import RTD
 from kgqa.trainer.loop import COUNTED_ROWS, flops_of_token, matrix_rate
 
 V, H, F, L, T = 128, 32, 64, 2, 32
-
-
-def settings(variant: str, layers: int = L) -> EncoderSettings:
-    return EncoderSettings(
-        variant=variant,
-        hidden_size=H,
-        num_hidden_layers=layers,
-        num_attention_heads=2,
-        intermediate_size=F,
-        max_position_embeddings=T,
-        embedding_size=H,
-    )
 
 
 @pytest.fixture
@@ -28,7 +17,7 @@ def batch() -> TextBatch:
 
 
 def test_mlm_by_the_formula(batch: TextBatch) -> None:
-    objective = MLM(build_language_model(settings("bert"), V), ENCODERS["bert"].predict, share=0.25)
+    objective = MLM(*language_model(), share=0.25)
     body = 4 * H * H + 2 * H * F
     head = 0.25 * (H * H + H * V)
     attention = 2 * T * H  # scores and values, each T * H
@@ -38,22 +27,18 @@ def test_mlm_by_the_formula(batch: TextBatch) -> None:
 
 
 def test_nothing_is_left_behind(batch: TextBatch) -> None:
-    objective = RTD(
-        build_language_model(settings("electra", 1), V),
-        ENCODERS["electra"].predict,
-        build_encoder(settings("electra"), V),
-        warm_steps=5,
-    ).train()
+    generator = language_model("electra", num_hidden_layers=1)
+    objective = RTD(*generator, build_encoder(tiny("electra"), V), warm_steps=5).train()
     before = {name: value.clone() for name, value in objective.state_dict().items()}
     both = flops_of_token(objective, batch) or 0.0
     assert all(torch.equal(value, before[name]) for name, value in objective.state_dict().items())
     assert all(p.grad is None for p in objective.parameters()) and objective.training
-    mlm = MLM(build_language_model(settings("electra", 1), V), ENCODERS["electra"].predict)
+    mlm = MLM(*language_model("electra", num_hidden_layers=1))
     assert both > 2 * (flops_of_token(mlm, batch) or 0.0)
 
 
 def test_ragged_batches_have_no_figure(batch: TextBatch) -> None:
-    objective = MLM(build_language_model(settings("bert"), V), ENCODERS["bert"].predict)
+    objective = MLM(*language_model())
     assert flops_of_token(objective, batch.input_ids) is None
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 from tokenizers import Tokenizer
 from torch import Tensor
 
@@ -84,10 +85,7 @@ class Collator:
     """
 
     def __init__(
-        self,
-        tokenizer: Tokenizer,
-        config: InputConfig = InputConfig(),
-        entities: EntityVectors | None = None,
+        self, tokenizer: Tokenizer, config: InputConfig = InputConfig(), entities: EntityVectors | None = None
     ) -> None:
         self.tokenizer = tokenizer
         self.config, self.facts, self.packed = config, config.facts, config.packed
@@ -213,10 +211,6 @@ class Collator:
             ids += [*text, self.separator]
             belongs += [number] * (len(text) + 1)
             position += range(prefix, prefix + len(text) + 1)
-        parts.segments[row] += [0] * (len(ids) - len(parts.segments[row]))
-        offsets = parts.rows[row].offsets
-        offsets += ((0, 0),) * (len(ids) - len(offsets))
-        parts.rows[row] = replace(parts.rows[row], offsets=offsets)
         parts.candidate_index.append(belongs)
         parts.position.append(position)
 
@@ -331,24 +325,18 @@ class Collator:
         label_ids = [self.label_tokens(label) if label else [self.start] for label in table]
         width = max(len(ids) for ids in label_ids)
         sizes = torch.tensor([len(g.nodes) + 1 for g in graphs])
-        context = [np.array([int(NodeRole.CONTEXT)])]
+        context = int(NodeRole.CONTEXT)
         mentions = torch.tensor(parts.mentions, dtype=torch.long).reshape(-1, 3)
         graph_batch = GraphBatch(
             label_ids=padded(label_ids, width, self.pad),
             label_mask=padded([[1] * len(ids) for ids in label_ids], width, 0).bool(),
             node_label=torch.tensor(node_label),
-            role=torch.from_numpy(
-                np.concatenate([p for g in graphs for p in (*context, g.roles)]).astype(np.int64)
-            ),
-            score=torch.from_numpy(
-                np.concatenate([p for g in graphs for p in (np.ones(1), g.scores)]).astype(np.float32)
-            ),
+            role=_joined([part for g in graphs for part in ([context], g.roles)], np.int64),
+            score=_joined([part for g in graphs for part in ([1.0], g.scores)], np.float32),
             batch=torch.repeat_interleave(torch.arange(len(graphs)), sizes),
             edge_index=torch.from_numpy(np.concatenate([np.zeros((2, 0), np.int64), *edges], axis=1)),
             edge_label=torch.tensor(edge_label, dtype=torch.long),
-            edge_weight=torch.from_numpy(
-                np.concatenate([np.zeros(0), *(g.weights for g in graphs)]).astype(np.float32)
-            ),
+            edge_weight=_joined([g.weights for g in graphs], np.float32),
             mention_row=mentions[:, 0],
             mention_token=mentions[:, 1],
             mention_node=mentions[:, 2],
@@ -363,6 +351,10 @@ class Collator:
     def _vectors(entities: EntityVectors, graphs: Sequence[Subgraph]) -> Tensor:
         context = torch.zeros(1, entities.size)
         return torch.cat([part for g in graphs for part in (context, entities.look_up(g.nodes))])
+
+
+def _joined(parts: Sequence[ArrayLike], kind: type[np.generic]) -> Tensor:
+    return torch.from_numpy(np.concatenate(parts).astype(kind))
 
 
 def gold_source(example: Example) -> int:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -426,51 +426,41 @@ def merged_subgraph(graphs: Sequence[Subgraph]) -> Subgraph:
     that role in any of them; if there are several, links of choices are left out."""
     if len(graphs) == 1:
         return graphs[0]
-    nodes: dict[str, int] = {}
-    labels, roles, scores = [], [], []
-    edges: dict[tuple[int, int, int], int] = {}
-    relations: dict[str, int] = {}
-    table: list[Relation] = []
-    weights, near, links = [], [], []
+    concepts: dict[str, list[Any]] = {}  # label, role and score of each
+    relations: dict[str, Relation] = {}
     for graph in graphs:
-        for name, label, role, score in zip(
+        for name, *own in zip(
             graph.nodes, graph.labels, graph.roles.tolist(), graph.scores.tolist(), strict=True
         ):
-            if name not in nodes:
-                nodes[name] = len(nodes)
-                labels.append(label)
-                roles.append(role)
-                scores.append(score)
-            elif role == int(NodeRole.CHOICE):
-                roles[nodes[name]] = role
+            known = concepts.setdefault(name, own)
+            if own[1] == int(NodeRole.CHOICE):
+                known[1] = own[1]
         for relation in graph.relations:
-            if relation.name not in relations:
-                relations[relation.name] = len(table)
-                table.append(relation)
-        known = graph.near if len(graph.near) else np.zeros(len(graph.edges), np.float32)
-        for (head, kind, tail), weight, nearness in zip(
-            graph.edges.tolist(), graph.weights.tolist(), known.tolist(), strict=True
+            relations.setdefault(relation.name, relation)
+    node = {name: number for number, name in enumerate(concepts)}
+    kind = {name: number for number, name in enumerate(relations)}
+    facts: dict[tuple[int, int, int], tuple[float, float]] = {}  # weight and nearness of each
+    links: dict[Link, None] = {}
+    for graph in graphs:
+        near = graph.near if len(graph.near) else np.zeros(len(graph.edges), np.float32)
+        for (head, number, tail), *own in zip(
+            graph.edges.tolist(), graph.weights.tolist(), near.tolist(), strict=True
         ):
-            fact = (nodes[graph.nodes[head]], relations[graph.relations[kind].name], nodes[graph.nodes[tail]])
-            if fact not in edges:
-                edges[fact] = len(edges)
-                weights.append(weight)
-                near.append(nearness)
-        links += [
-            Link(link.part, link.start, link.end, nodes[graph.nodes[link.node]])
-            for link in graph.links
-            if link.part is not NodeRole.CHOICE
-        ]
+            fact = node[graph.nodes[head]], kind[graph.relations[number].name], node[graph.nodes[tail]]
+            facts.setdefault(fact, (own[0], own[1]))
+        own_links = (link for link in graph.links if link.part is not NodeRole.CHOICE)
+        links |= dict.fromkeys(replace(link, node=node[graph.nodes[link.node]]) for link in own_links)
+    weights, near = np.array(list(facts.values()), dtype=np.float32).reshape(-1, 2).T
     return Subgraph(
-        nodes=tuple(nodes),
-        labels=tuple(labels),
-        roles=np.array(roles, dtype=np.int32),
-        scores=np.array(scores, dtype=np.float32),
-        edges=np.array(list(edges), dtype=np.int32).reshape(-1, 3),
-        weights=np.array(weights, dtype=np.float32),
-        relations=tuple(table),
-        links=tuple(dict.fromkeys(links)),
-        near=np.array(near, dtype=np.float32),
+        nodes=tuple(concepts),
+        labels=tuple(label for label, _, _ in concepts.values()),
+        roles=np.array([role for _, role, _ in concepts.values()], dtype=np.int32),
+        scores=np.array([score for _, _, score in concepts.values()], dtype=np.float32),
+        edges=np.array(list(facts), dtype=np.int32).reshape(-1, 3),
+        weights=weights,
+        relations=tuple(relations.values()),
+        links=tuple(links),
+        near=near,
     )
 
 
@@ -550,29 +540,24 @@ def shortened(question: Question, subgraph: Subgraph) -> tuple[Question, Subgrap
 
 def around(table: PathTable, node: int, facts: int) -> Subgraph:
     """The part of a subgraph with the best paths to a node and the node's type; the node gets the role CHOICE."""
-    edges = {edge for path in table.paths(node, facts) for edge in path.steps}
+    subgraph, rows = table.subgraph, {edge for path in table.paths(node, facts) for edge in path.steps}
     if (type_fact := table.type_fact(node)) is not None:
-        edges.add(type_fact)
-    return part_of(table.subgraph, sorted(edges), table.sources.tolist(), node)
-
-
-def part_of(subgraph: Subgraph, rows: Sequence[int], nodes: Sequence[int], end: int) -> Subgraph:
-    """The part of a subgraph with the facts `rows`, the `nodes` and `end`, which gets the role CHOICE."""
-    some = subgraph.only(np.array(rows, dtype=np.int64))
+        rows.add(type_fact)
+    some = subgraph.only(np.array(sorted(rows), dtype=np.int64))
     edges = some.edges.copy()
-    kept = np.unique(np.concatenate([edges[:, 0], edges[:, 2], np.array([*nodes, end])])).astype(np.int64)
+    kept = np.unique(np.concatenate([edges[:, 0], edges[:, 2], table.sources, [node]])).astype(np.int64)
     place = np.full(len(subgraph.nodes), -1, dtype=np.int32)
     place[kept] = np.arange(len(kept), dtype=np.int32)
     edges[:, 0], edges[:, 2] = place[edges[:, 0]], place[edges[:, 2]]
     roles = subgraph.roles[kept].copy()
-    roles[place[end]] = int(NodeRole.CHOICE)
+    roles[place[node]] = int(NodeRole.CHOICE)
     links = [replace(link, node=int(place[link.node])) for link in subgraph.links if place[link.node] >= 0]
-    links = [link for link in links if link.node != place[end]]
-    links.append(Link(NodeRole.CHOICE, 0, len(subgraph.labels[end]), int(place[end])))
+    links = [link for link in links if link.node != place[node]]
+    links.append(Link(NodeRole.CHOICE, 0, len(subgraph.labels[node]), int(place[node])))
     return replace(
         some,
-        nodes=tuple(subgraph.nodes[node] for node in kept.tolist()),
-        labels=tuple(subgraph.labels[node] for node in kept.tolist()),
+        nodes=tuple(subgraph.nodes[number] for number in kept.tolist()),
+        labels=tuple(subgraph.labels[number] for number in kept.tolist()),
         roles=roles,
         scores=subgraph.scores[kept],
         edges=edges,

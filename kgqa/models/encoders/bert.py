@@ -282,13 +282,7 @@ def new_encoder(folder: Path) -> nn.Module:
         config = kind.model_validate(said)
         if config.hidden_size % config.num_attention_heads:
             raise ValueError
-    except (
-        OSError,
-        LookupError,
-        TypeError,
-        ValueError,
-        RecursionError,
-    ):  # among them pydantic's ValidationError
+    except (OSError, LookupError, TypeError, ValueError, RecursionError):  # ValidationError is a ValueError
         from transformers import AutoModel
 
         made: nn.Module = from_config(AutoModel, load_config(folder))

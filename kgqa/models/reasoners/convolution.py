@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 from torch_geometric.nn import MessagePassing
-from torch_geometric.utils import softmax, to_dense_batch
+from torch_geometric.utils import softmax
 
 from kgqa.batch import EdgeBatch, GraphBatch, ReasonerOutput
 from kgqa.models.encoders.layerwise import LayerwiseEncoder
@@ -94,19 +94,6 @@ class RelationalConv(MessagePassing):  # type: ignore[misc]
         return (value_j + kind_value) * alpha.unsqueeze(-1)
 
 
-class DensePooling(AttentionPooling):
-    """Attention pooling over padded nodes (`to_dense_batch`), with the same weights and names."""
-
-    def forward(self, summary: Tensor, graph: GraphBatch, *, nodes: Tensor) -> Tensor:
-        """Pooled node states (B, size) of summaries (B, H) and nodes (N, size)."""
-        keys, real = to_dense_batch(self.key(nodes), graph.batch, batch_size=len(summary))  # (B, M, size)
-        values, _ = to_dense_batch(nodes, graph.batch, batch_size=len(summary))
-        score = (keys @ self.query(summary).unsqueeze(-1)).squeeze(-1) / math.sqrt(nodes.shape[-1])
-        weight = score.float().masked_fill(~real, -torch.inf).softmax(-1).to(nodes.dtype)  # (B, M)
-        pooled: Tensor = (weight.unsqueeze(1) @ values).squeeze(1)
-        return pooled
-
-
 class ContextReasoner(GraphReasoner):
     """Base of QA-GNN (Yasunaga et al., 2021, section 3.4) and GreaseLM, in which the question is the context node.
 
@@ -119,7 +106,7 @@ class ContextReasoner(GraphReasoner):
         self.layers = nn.ModuleList(
             RelationalConv(size, settings.num_heads, settings.dropout) for _ in range(num_layers)
         )
-        self.pool = DensePooling(self.hidden_size, size)
+        self.pool = AttentionPooling(self.hidden_size, size)
         self.pool_out = nn.Linear(2 * size, self.hidden_size)
         self.node_out = nn.Linear(size, self.hidden_size)
 

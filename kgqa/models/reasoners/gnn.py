@@ -1,8 +1,8 @@
 """The graph network that reasoners share: typed nodes, relations embedded by their labels, one message layer.
 
 The shipped readers use the fused reasoner, which imports this module but not PyG, whose import takes seconds: the
-softmax and sums that it needs are in `kgqa/models/segments.py`. `convolution.py` has the same layers as PyG modules,
-for the other reasoners.
+softmax and sums that it needs are in `kgqa/models/segments.py`. `convolution.py` has the same message layer as a PyG
+module, for the other reasoners.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import linear, one_hot
+from torch.nn.functional import one_hot
 
 from kgqa.batch import EdgeBatch, GraphBatch
 from kgqa.models.encoders.layerwise import LabelEncoder, LayerwiseEncoder
@@ -147,25 +147,18 @@ class RelationalAttention(nn.Module):
         )
 
     def forward(
-        self,
-        nodes: Tensor,
-        edges: EdgeBatch,
-        *,
-        instruction: Tensor | None = None,
-        node_features: Tensor | None = None,
+        self, nodes: Tensor, edges: EdgeBatch, *, instruction: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
         """New node states (N, size) and the attention of each edge (E',), averaged over heads.
 
         `instruction` (N, size) is the instruction vector of each node's row; without it, attention does not depend on
-        the text. `node_features` (N, size) are additional inputs of queries and keys, not of values.
+        the text.
         """
         index, kinds, table, log_weight = edges
         shape = (-1, self.num_heads, self.head_size)
         normed = self.norm(nodes)
-        query = self.query(normed if node_features is None else normed + node_features).view(shape)
+        query = self.query(normed).view(shape)
         key, value = self.key_value(normed).chunk(2, dim=-1)
-        if node_features is not None:
-            key = key + linear(node_features, self.key_value.weight[: key.shape[-1]])
         kind_key, kind_value = self.kind_key_value(table).chunk(2, dim=-1)
         source, target = index
         # index_select, since the backward pass of indexing by [] is several times slower

@@ -12,8 +12,7 @@ from torch_geometric.utils import scatter
 from kgqa.batch import GraphBatch, QABatch, ReasonerOutput
 from kgqa.models.encoders.layerwise import LabelEncoder, LayerwiseEncoder
 from kgqa.models.reasoners.base import Reasoner, ReasonerSettings
-from kgqa.models.reasoners.convolution import DensePooling
-from kgqa.models.reasoners.gnn import NUM_ROLES
+from kgqa.models.reasoners.gnn import NUM_ROLES, AttentionPooling
 from kgqa.types import NodeRole
 
 
@@ -53,7 +52,7 @@ class MHGRN(Reasoner):
         self.hop_query = nn.Linear(self.hidden_size, size)
         self.own = nn.Linear(size, size)
         self.read = nn.Linear(size, size)
-        self.pool = DensePooling(self.hidden_size, size)
+        self.pool = AttentionPooling(self.hidden_size, size)
         self.node_out = nn.Linear(size, self.hidden_size)
         self.pool_out = nn.Linear(size, self.hidden_size)
 

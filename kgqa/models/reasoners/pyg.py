@@ -14,8 +14,7 @@ from torch_geometric.nn import HGTConv, MessagePassing, conv
 from kgqa.batch import EdgeBatch, GraphBatch, QABatch, ReasonerOutput
 from kgqa.models.encoders.layerwise import LayerwiseEncoder
 from kgqa.models.reasoners.base import ReasonerSettings
-from kgqa.models.reasoners.convolution import DensePooling
-from kgqa.models.reasoners.gnn import NUM_ROLES, GraphReasoner, context_nodes
+from kgqa.models.reasoners.gnn import NUM_ROLES, AttentionPooling, GraphReasoner, context_nodes
 from kgqa.types import InputError
 
 BUCKETS = 32
@@ -105,9 +104,8 @@ def _by_role(convolution: HGTConv, nodes: Tensor, edges: EdgeBatch, graph: Graph
         place[found] = torch.arange(len(found), device=place.device)
     source, target = edges.edge_index
     count = graph.edge_index.shape[1]
-    direction = (torch.arange(len(source), device=place.device) // max(count, 1)).clamp(max=2)
-    if not count:
-        direction = torch.full_like(source, 2)
+    direction = torch.full_like(source, DIRECTIONS.index("context"))
+    direction[:count], direction[count : 2 * count] = 0, 1
     code = (graph.role[source] * len(DIRECTIONS) + direction) * NUM_ROLES + graph.role[target]
     index = {}
     for number in sorted(set(code.tolist())):
@@ -140,7 +138,7 @@ class PyG(GraphReasoner):
             Convolution(settings.conv, size, settings.num_heads, settings.dropout)
             for _ in range(settings.num_layers)
         )
-        self.pool = DensePooling(self.hidden_size, size)
+        self.pool = AttentionPooling(self.hidden_size, size)
         self.pool_out = nn.Linear(2 * size, self.hidden_size)
         self.node_out = nn.Linear(size, self.hidden_size)
 

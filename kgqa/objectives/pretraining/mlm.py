@@ -49,16 +49,15 @@ def hide(
     """
     count = max(1, round(share * input_ids.shape[1]))
     score = torch.rand(input_ids.shape, device=input_ids.device) if noise is None else noise[0]
-    if goes_on is not None:
-        score = score.gather(1, word_starts(input_ids, goes_on))
+    starts = None if goes_on is None else word_starts(input_ids, goes_on)
+    if starts is not None:
+        score = score.gather(1, starts)
     score = score.masked_fill(input_ids < SPECIAL_TOKENS, -1.0)
     best, positions = score.topk(count, dim=1)  # (B, K)
     most = (share * (input_ids != PAD_ID).sum(1, keepdim=True)).round().clamp(min=1)  # (B, 1)
     best = best.masked_fill(torch.arange(count, device=input_ids.device) >= most, -1.0)
-    if goes_on is not None:
-        best = best.masked_fill(
-            ~whole(input_ids, positions=positions, goes_on=goes_on, chosen=best >= 0), -1.0
-        )
+    if starts is not None:
+        best = best.masked_fill(~whole(starts, positions=positions, chosen=best >= 0), -1.0)
     originals = input_ids.gather(1, positions)
     if noise is None:
         fate = torch.rand(positions.shape, device=input_ids.device)
@@ -90,12 +89,9 @@ def word_starts(input_ids: Tensor, goes_on: Tensor) -> Tensor:
     return torch.where(begins, places, 0).cummax(1).values
 
 
-def whole(input_ids: Tensor, *, positions: Tensor, goes_on: Tensor, chosen: Tensor) -> Tensor:
-    """(B, K): whether all tokens of the word at each of `positions` are `chosen` (B, K).
-
-    `input_ids` and `goes_on` are (B, T).
-    """
-    starts = word_starts(input_ids, goes_on)
+def whole(starts: Tensor, *, positions: Tensor, chosen: Tensor) -> Tensor:
+    """(B, K): whether all tokens of the word at each of `positions` are `chosen` (B, K); `starts` are the
+    `word_starts` (B, T)."""
     lengths = torch.zeros_like(starts).scatter_add(1, starts, torch.ones_like(starts))
     mine = starts.gather(1, positions)
     hidden = torch.zeros_like(starts).scatter_add(1, mine, chosen.long())

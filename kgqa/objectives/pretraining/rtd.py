@@ -13,13 +13,13 @@ from torch.nn.functional import binary_cross_entropy_with_logits, embedding
 
 from kgqa.batch import Loss, Term, TextBatch
 from kgqa.models.encoders.variants import save_model
-from kgqa.objectives.base import LanguageModelling, guess_term, guessed
-from kgqa.objectives.pretraining.mlm import SPECIAL_TOKENS, Masked, gather, going_on, hide, states
+from kgqa.objectives.base import guess_term, guessed
+from kgqa.objectives.pretraining.mlm import MLM, SPECIAL_TOKENS, Masked, gather, states
 
 # Between MLM and RTD (ELECTRA's ablations): tokens are predicted from rows with a generator's samples instead of masks.
 
 
-class ReplaceMLM(LanguageModelling):
+class ReplaceMLM(MLM):
     """MLM over rows in which the samples of a smaller, jointly trained generator replace [MASK] (Clark et al., 2020,
     section 3.4).
 
@@ -29,6 +29,8 @@ class ReplaceMLM(LanguageModelling):
     embeddings.
     """
 
+    mask_share, random_share = 1.0, 0.0
+
     def __init__(
         self,
         model: Any,
@@ -36,18 +38,16 @@ class ReplaceMLM(LanguageModelling):
         generator: Any,
         generator_predict: Callable[[Any, Tensor], Tensor],
         *,
-        share: float = 0.15,
         all_tokens: bool = False,
         **options: Any,
     ) -> None:
         super().__init__(model, predict, **options)
         self.generator, self._generator_predict = generator, generator_predict
-        self.share = share
         self.copy = nn.Linear(model.config.hidden_size, 1) if all_tokens else None
 
     def forward(self, batch: TextBatch) -> Loss:
         """The generator's MLM loss and the encoder's."""
-        masked = self._hide(batch)
+        masked = self.hide(batch)
         seen = gather(states(self.generator.base_model, masked.input_ids, batch), masked.positions)
         logits = self._generator_predict(self.generator, seen).float()  # (B, K, V)
         row = replace_hidden(batch.input_ids, masked, logits)
@@ -60,7 +60,7 @@ class ReplaceMLM(LanguageModelling):
 
     def counts(self, batch: TextBatch) -> dict[str, Tensor | float]:
         """The number of masked tokens, and of those that the encoder predicts."""
-        hidden = guessed(self._hide(batch).labels)
+        hidden = guessed(self.hide(batch).labels)
         every = (batch.input_ids >= SPECIAL_TOKENS).sum()
         return {"generator": hidden, "mlm": hidden if self.copy is None else every}
 
@@ -74,9 +74,6 @@ class ReplaceMLM(LanguageModelling):
         guess = torch.where(row == batch.input_ids, torch.logaddexp(guess, log_copy(copied)), guess)
         counted = batch.input_ids >= SPECIAL_TOKENS
         return Term(-(guess * counted).sum(), counted.sum())
-
-    def _hide(self, batch: TextBatch) -> Masked:
-        return hide(batch.input_ids, self.model.config.vocab_size, self.share, 1.0, 0.0)
 
 
 HEAD = "discriminator_head.safetensors"
@@ -151,24 +148,22 @@ def replace_hidden(input_ids: Tensor, masked: Masked, logits: Tensor, temperatur
     return input_ids.scatter(1, masked.positions, drawn)
 
 
-class RTD(LanguageModelling):
+class RTD(MLM):
     """MLM loss of the generator plus `weight` times the discriminator's loss over all tokens (Clark et al., 2020).
 
     The batch is a `TextBatch`. With `sharing="gdes"`, this is DeBERTaV3's objective.
 
     Args:
-        generator, predict, save: as for `LanguageModelling`; a masked language model, smaller than the discriminator.
+        generator, predict, share, inside, save: as for `MLM`; a masked language model, smaller than the discriminator.
         discriminator: the encoder that is exported, with embeddings of the generator's dimension.
-        share: share of tokens masked for the generator.
         weight: lambda in the paper.
         temperature: temperature of the samples; above 1, they are easier to detect.
         warm_steps: number of first optimizer steps that train only the generator: the discriminator does not run.
-        inside: (V,) bool, tokens that continue a word: whole words and concepts are masked, as in MLM.
         judges: the tokens in the discriminator's loss: all, or only the masked ones (the ablation ELECTRA 15%, section
             3.4).
     """
 
-    inside: Tensor | None
+    mask_share, random_share = 0.85, 0.0
     discriminator: Any
 
     def __init__(
@@ -178,11 +173,9 @@ class RTD(LanguageModelling):
         discriminator: Any,
         *,
         sharing: Sharing = "gdes",
-        share: float = 0.15,
         weight: float = 50.0,
         temperature: float = 1.0,
         warm_steps: int = 0,
-        inside: Tensor | None = None,
         judges: Literal["all", "hidden"] = "all",
         **options: Any,
     ) -> None:
@@ -194,9 +187,8 @@ class RTD(LanguageModelling):
         self.discriminator = discriminator
         size = discriminator.config.hidden_size
         self.head = ElectraDiscriminatorPredictions(ElectraConfig(hidden_size=size))  # type: ignore[no-untyped-call]
-        self.share, self.weight, self.temperature = share, weight, temperature
+        self.weight, self.temperature = weight, temperature
         self.warm_steps, self.judges = warm_steps, judges
-        self.register_buffer("inside", inside, persistent=False)
         self._warming = warm_steps > 0
 
     @property
@@ -210,7 +202,7 @@ class RTD(LanguageModelling):
 
     def forward(self, batch: TextBatch) -> Loss:
         """Both losses; `majority` is the accuracy of predicting "original" everywhere, a baseline."""
-        masked = self._hide(batch)
+        masked = self.hide(batch)
         hidden = gather(states(self.model.base_model, masked.input_ids, batch), masked.positions)
         logits = self._predict(self.model, hidden).float()  # (B, K, V)
         mlm = guess_term(logits, masked.labels)
@@ -234,12 +226,8 @@ class RTD(LanguageModelling):
 
     def counts(self, batch: TextBatch) -> dict[str, Tensor | float]:
         """The number of masked tokens, and of tokens in the discriminator's loss."""
-        masked = self._hide(batch)
+        masked = self.hide(batch)
         return {"mlm": guessed(masked.labels), "rtd": self._counted(batch, masked).sum().float()}
-
-    def _hide(self, batch: TextBatch) -> Masked:
-        goes_on = going_on(batch, self.inside)
-        return hide(batch.input_ids, self.model.config.vocab_size, self.share, 0.85, 0.0, goes_on=goes_on)
 
     def _counted(self, batch: TextBatch, masked: Masked) -> Tensor:
         """(B, T) bool: the tokens in the discriminator's loss."""

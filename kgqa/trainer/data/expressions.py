@@ -6,11 +6,12 @@ from __future__ import annotations
 import ast
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from hashlib import blake2b
 from itertools import chain, islice, product
+from operator import add, mul, sub
 from typing import Any
 
 from kgqa.data.datasets.load import files_of, load_dataset
@@ -89,6 +90,7 @@ NAMES = {
     ast.Gt: ">",
     ast.Lt: "<",
 }
+COMPUTED: dict[type, Callable[[Fraction, Fraction], Fraction]] = {ast.Add: add, ast.Sub: sub, ast.Mult: mul}
 MIRRORED = {"-": "r-", "/": "r/", ">=": "<=", "<=": ">=", ">": "<", "<": ">"}
 MOST = 300
 """Trees that are tried for a row."""
@@ -133,14 +135,9 @@ def _value(node: ast.expr) -> Fraction:
         return hours * 60 + minutes
     assert isinstance(node, ast.BinOp)
     left, right = _value(node.left), _value(node.right)
-    match NAMES[type(node.op)]:
-        case "+":
-            return left + right
-        case "-":
-            return left - right
-        case "*":
-            return left * right
-    return left / right if right else Fraction(0)
+    if isinstance(node.op, ast.Div):
+        return left / right if right else Fraction(0)
+    return COMPUTED[type(node.op)](left, right)
 
 
 def _fitting(quantities: Sequence[Quantity], value: Fraction, is_clock: bool = False) -> list[int]:

@@ -7,7 +7,7 @@ import random
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 
@@ -34,7 +34,7 @@ from kgqa.qa.logical_forms.verbalize import Verbalizer
 from kgqa.settings import write_whole
 from kgqa.types import Example, InputError, Ints, KnowledgeGraph, Mention, Passage, Question, Span, Subgraph
 from kgqa.verbalize.fact_sentences import SENSE
-from kgqa.verbalize.korean import final_consonant, is_deed, with_particle
+from kgqa.verbalize.korean import is_deed, with_particle
 
 # Questions from sentences that mention both ends of a fact, with one end masked: align, mask, select (AMS, Ye
 # et al., 2019, section 3).
@@ -144,8 +144,8 @@ def _labels(
 NOUNS = frozenset(("NNG", "NNP", "SN", "SL", "SH", "NR", "XSN", "XPN"))
 NUMBERS = frozenset(("SN", "NR"))
 TOPICS = ("은", "는")
-PARTICLES = (("로", "으로"), ("가", "이"), ("를", "을"), ("와", "과"))
-"""Forms of particles after a vowel, and after a consonant."""
+PARTICLES = ("로", "으로", "가", "이", "를", "을", "와", "과")
+"""Particles whose form depends on the sound before them."""
 MOST = 2
 """Maximum number of questions from one statement."""
 _MAX_PLACES = 2
@@ -219,12 +219,8 @@ def _question_word(run: Sequence[Morpheme], after: Morpheme | None) -> str:
 
 def _fitting(word: str, rest: str) -> str:
     """A word with the rest of the sentence, with the particle in the form for the word's last sound."""
-    closed = final_consonant(word[-1]) > 0
-    for particles in PARTICLES:
-        given, wanted = (particles[1 - closed], particles[closed])
-        if rest.startswith(given) and not rest.startswith(wanted):
-            return word + wanted + rest.removeprefix(given)
-    return word + rest
+    given = next(filter(rest.startswith, PARTICLES), "")
+    return with_particle(word, given) + rest.removeprefix(given)
 
 
 def _asked(text: str) -> str:
@@ -338,11 +334,7 @@ class KoreanQuestions:
         text = self._asked(template, person, label)
         if chance < UNANSWERABLE + STATED and kind in _PARTICLES:
             answer = self.label[self.draw.choice(tails)]
-            phrase = (
-                with_particle(answer, _PARTICLES[kind])
-                if _PARTICLES[kind] in "으로"
-                else answer + _PARTICLES[kind]
-            )
+            phrase = with_particle(answer, _PARTICLES[kind])
             before, _, verb = label.rpartition(" ")
             passage = self._among(self._sentence(person, " ".join(filter(None, (before, phrase, verb)))))
             start = passage.find(phrase)
@@ -402,10 +394,11 @@ class FormQuestion:
         wrong = list(self.wrong)
         rng.shuffle(wrong)
         chosen = wrong[:negatives]
-        if self.right is None or rng.random() < absent:
-            return Example(Question(self.text, (*chosen, NO_FORM)), choice=len(chosen))
-        chosen.insert(rng.randint(0, len(chosen)), self.right)
-        return Example(Question(self.text, (*chosen, NO_FORM)), choice=chosen.index(self.right))
+        choice = len(chosen)
+        if self.right is not None and rng.random() >= absent:
+            choice = rng.randint(0, choice)
+            chosen.insert(choice, self.right)
+        return Example(Question(self.text, (*chosen, NO_FORM)), choice=choice)
 
 
 def practice_questions(folder: Path, similarity: Similarity | None = None) -> Iterator[FormQuestion]:
@@ -472,10 +465,7 @@ def form_examples(seed: int) -> Iterator[Example]:
 
 def save_questions(questions: Iterator[FormQuestion], path: Path) -> None:
     """Write questions as JSON lines."""
-    lines = [
-        json.dumps({"text": q.text, "right": q.right, "wrong": q.wrong, "group": q.group}, ensure_ascii=False)
-        for q in questions
-    ]
+    lines = [json.dumps(asdict(question), ensure_ascii=False) for question in questions]
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, "\n".join(lines) + "\n")
 
@@ -483,7 +473,7 @@ def save_questions(questions: Iterator[FormQuestion], path: Path) -> None:
 def saved_questions(path: Path) -> list[FormQuestion]:
     """Load questions written by `save_questions`."""
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    return [FormQuestion(row["text"], row["right"], tuple(row["wrong"]), row["group"]) for row in rows]
+    return [FormQuestion(**{**row, "wrong": tuple(row["wrong"])}) for row in rows]
 
 
 def lower_case(question: FormQuestion) -> FormQuestion:

@@ -77,8 +77,8 @@ def measure(reader: Reader, batches: Iterable[Collated]) -> dict[str, float]:
     for collated in batches:
         batch = collated.batch.to(device)
         with torch.no_grad():
-            losses.append((float(reader.loss(batch).total), batch.num_questions))
             scores = reader(batch)
+        losses.append((float(reader.loss_of(scores, batch).total), batch.num_questions))
         ranked = {
             Source.CHOICE: reader.choice.decode(scores.choice.cpu(), collated),
             Source.PASSAGE: reader.span.decode(scores.span.cpu(), collated),

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
-from safetensors import SafetensorError, safe_open
+from safetensors import safe_open
 from safetensors.numpy import save_file
 
 from kgqa import verbalize
@@ -37,7 +37,7 @@ from kgqa.trainer.checkpoint import questions_hash
 from kgqa.trainer.data.generated import KoreanQuestions, aligned, cloze_questions, form_examples
 from kgqa.trainer.data.held_out import LeakageGuard, held_out_sides
 from kgqa.trainer.recipe import RecipePath, Settings
-from kgqa.types import Example, InputError, KnowledgeGraph, Link, NodeRole, Relation, Subgraph
+from kgqa.types import Example, InputError, KnowledgeGraph, Link, NodeRole, Relation, Subgraph, report_damage
 
 
 def cache_key(examples: Sequence[Example], graph_hash: str, *settings: object) -> str:
@@ -126,10 +126,9 @@ def cached_subgraphs(
         folder.mkdir(parents=True, exist_ok=True)
         with replacing(path) as part:
             writer.write(part)
-    try:
-        return StoredSubgraphs(path, change)
-    except (OSError, ValueError, KeyError, SafetensorError) as error:
-        raise InputError(f"{path}: the stored subgraphs are damaged ({error}); delete the file") from error
+    with report_damage(f"{path}: the stored subgraphs are damaged", "delete the file"):
+        stored = StoredSubgraphs(path, change)
+    return stored
 
 
 class _SubgraphWriter:
@@ -265,7 +264,7 @@ class MixedBatches(Batches):
             mine = self._which == number
             counts[mine] = np.arange(int(mine.sum()))
         self._turn = counts
-        self._orders: dict[tuple[int, int], list[np.ndarray]] = {}
+        self._orders: dict[int, tuple[int, list[np.ndarray]]] = {}  # of each part: its epoch and batches
         self.steps_per_epoch = sum(-(-len(p.examples) // p.settings.batch_questions) for p in parts)
 
     def __getitem__(self, step: int) -> QABatch | TaughtBatch:
@@ -304,16 +303,13 @@ class MixedBatches(Batches):
         return aligned_batch(collated, self.teacher(examples, graphs, with_gold=True))
 
     def _order(self, number: int, epoch: int) -> list[np.ndarray]:
-        if (number, epoch) not in self._orders:
+        if number not in self._orders or self._orders[number][0] != epoch:
             part = self.parts[number]
             draw = np.random.default_rng([self.seed, number, epoch])
             lengths = [_length(e, self.collator.packed) for e in part.examples]
-            self._orders = {k: v for k, v in self._orders.items() if k[0] != number}
-            together = paraphrase_groups(part.examples)
-            self._orders[number, epoch] = of_like_length(
-                lengths, part.settings.batch_questions, draw, together
-            )
-        return self._orders[number, epoch]
+            size, together = part.settings.batch_questions, paraphrase_groups(part.examples)
+            self._orders[number] = epoch, of_like_length(lengths, size, draw, together)
+        return self._orders[number][1]
 
 
 def of_like_length(

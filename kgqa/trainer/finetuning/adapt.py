@@ -7,7 +7,6 @@ import random
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
-from itertools import chain
 from pathlib import Path
 from shutil import copyfile
 from typing import Any, NamedTuple
@@ -25,8 +24,7 @@ from kgqa.models.pretrained import save_half, write_card
 from kgqa.models.reader import read_card
 from kgqa.settings import write_whole
 from kgqa.trainer.checkpoint import FILE
-from kgqa.trainer.data.held_out import held_out_sides
-from kgqa.trainer.data.mixture import load_examples
+from kgqa.trainer.data.mixture import MixturePart, load_examples, split_off
 from kgqa.trainer.finetuning.reader import ReaderRecipe, train_reader
 from kgqa.trainer.loop import TrainResult
 from kgqa.trainer.recipe import checked_recipe
@@ -278,10 +276,9 @@ def own_recipe(
 
 def split_rows(recipe: ReaderRecipe) -> tuple[list[Example], list[Example]]:
     """The training rows of a recipe, and the held-out ones."""
-    sets = [load_examples(settings, None) for settings in recipe.data]
-    sides = chain.from_iterable(held_out_sides(sets, recipe.held_out))
-    rows = list(zip(chain.from_iterable(sets), sides, strict=True))
-    kept, held = ([row for row, is_held in rows if is_held == side] for side in (False, True))
+    parts = [MixturePart(settings, load_examples(settings, None), []) for settings in recipe.data]
+    sides = split_off(parts, recipe.held_out)
+    kept, held = ([row for part in side for row in part.examples] for side in sides)
     if len(kept) < MIN_ROWS or not held:
         raise InputError(
             f"{recipe.data[0].name}: {len(kept)} training rows and {len(held)} held-out rows are too few; "

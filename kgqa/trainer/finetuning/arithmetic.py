@@ -208,16 +208,13 @@ class Outcome:
         return self.chance * self.share
 
 
-def outcomes(
-    objective: Arithmetic, questions: Sequence[ArithmeticQuestion], pad: int, together: int = 16
-) -> Iterator[Outcome]:
-    """The results of a head for questions."""
-    objective.eval()
+def outcomes(objective: Arithmetic, questions: Sequence[ArithmeticQuestion], pad: int) -> Iterator[Outcome]:
+    """The results of a head, in evaluation mode, for questions."""
     device = next(objective.parameters()).device
     head = copy.deepcopy(objective.head).cpu()
     with torch.inference_mode():
-        for at in range(0, len(questions), together):
-            batch = ArithmeticBatch.of(questions[at : at + together], pad)
+        for at in range(0, len(questions), 16):
+            batch = ArithmeticBatch.of(questions[at : at + 16], pad)
             with torch.autocast(device.type, torch.bfloat16):
                 states = [own.cpu() for own in objective.states(batch.to(device))]
             for question, own in zip(batch.questions, states, strict=True):
@@ -229,7 +226,6 @@ def outcomes(
                 text, (share, _) = next(iter(results_of(ranked, asked).items()), ("", (0.0, None)))
                 right = bool(question.steps) and is_right(text, question.answers)
                 yield Outcome(question, chance, share, right)
-    objective.train()
 
 
 def measured(found: Iterable[Outcome], threshold: float) -> dict[str, float]:

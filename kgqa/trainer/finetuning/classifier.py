@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -232,19 +233,15 @@ def measure_task(task: Task, rows: Sequence[Labelled], encode: Encoding) -> dict
         batch = encode(chosen).to(device)
         answers = decode_labels(task_scores(task.model, batch, task.kind), batch, chosen, encode)
         outputs.update(zip(part, answers, strict=True))
-    if task.kind == "tagging":
-        predicted, gold = [outputs[n]["tags"] for n in range(len(rows))], [list(row.tags) for row in rows]
-        pairs = [
-            (a, b) for one, two in zip(predicted, gold, strict=True) for a, b in zip(one, two, strict=True)
-        ]
-        figures = {"accuracy": float(np.mean([a == b for a, b in pairs]))}
-        if "entity_f1" in task_metric_names("tagging", rows, []):
-            figures["entity_f1"] = entity_f1(predicted, gold)
-        return figures
-    key = "ending" if task.kind == "ending" else "label"
-    said_one, gold_one = [str(outputs[n][key]) for n in range(len(rows))], [row.label for row in rows]
-    figures = {"accuracy": float(np.mean([a == b for a, b in zip(said_one, gold_one, strict=True)]))}
-    if "matthews" in task_metric_names(task.kind, rows, encode.labels):
+    names, is_tagging = task_metric_names(task.kind, rows, encode.labels), task.kind == "tagging"
+    key = {"tagging": "tags", "ending": "ending"}.get(task.kind, "label")
+    predicted = [outputs[n][key] for n in range(len(rows))]
+    gold: list[Any] = [list(row.tags) if is_tagging else row.label for row in rows]
+    sides = (chain(*predicted), chain(*gold)) if is_tagging else (map(str, predicted), gold)
+    figures = {"accuracy": float(np.mean([a == b for a, b in zip(*sides, strict=True)]))}
+    if "entity_f1" in names:
+        figures["entity_f1"] = entity_f1(predicted, gold)
+    if "matthews" in names:
         second = encode.labels[1]
-        figures["matthews"] = matthews([a == second for a in said_one], [b == second for b in gold_one])
+        figures["matthews"] = matthews([a == second for a in predicted], [b == second for b in gold])
     return figures

@@ -8,18 +8,15 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import torch
-from torch import nn
-
-from kgqa.batch import Loss, QABatch
+from kgqa.batch import QABatch
 from kgqa.fingerprint import fingerprint
 from kgqa.models.adapters import CHOICES, FORMS, adapted, load_adapter, save_adapter
 from kgqa.models.collation.collate import Collator
 from kgqa.models.dense_retrieval import open_fact_encoder
-from kgqa.models.heads import of_choices
 from kgqa.models.load import open_reader
 from kgqa.models.reader import Reader, load_reader
-from kgqa.objectives.base import Batches, Objective
+from kgqa.objectives.base import Batches
+from kgqa.objectives.finetuning import QA
 from kgqa.progress import track
 from kgqa.qa.logical_forms.similarity import LabelSimilarity
 from kgqa.settings import find_model
@@ -32,6 +29,7 @@ from kgqa.trainer.data.generated import (
     save_questions,
     saved_questions,
 )
+from kgqa.trainer.data.held_out import measure
 from kgqa.trainer.loop import TrainResult, train
 from kgqa.trainer.recipe import Settings, TrainerSettings
 from kgqa.types import Example, InputError, Subgraph
@@ -64,26 +62,6 @@ class FormRecipe(Settings):
     trainer: TrainerSettings
 
 
-class FormRanking(Objective):
-    """Cross-entropy over verbalized forms, including "no form fits" (Ye et al., 2022, section 3.2)."""
-
-    def __init__(self, reader: Reader) -> None:
-        super().__init__()
-        self.reader = reader
-
-    @property
-    def encoder(self) -> nn.Module:
-        return self.reader.encoder
-
-    def forward(self, batch: QABatch) -> Loss:
-        total, count = self.reader.choice.loss(self.reader(batch).choice, batch)
-        mean = total / max(count, 1)
-        return Loss.of(mean, choice=mean)
-
-    def export(self, folder: Path) -> None:
-        save_adapter(self.reader, folder / FORMS, (CHOICES,))
-
-
 class FormBatches(Batches):
     """Batches of questions with some of their incorrect forms, sampled anew for each step."""
 
@@ -106,7 +84,10 @@ class FormBatches(Batches):
 
 
 def train_form_ranker(recipe: FormRecipe, folder: Path) -> TrainResult:
-    """Train an adapter for logical forms; `folder/export/forms.safetensors` goes into the reader's folder."""
+    """Train an adapter for logical forms; `folder/export/forms.safetensors` goes into the reader's folder.
+
+    The loss is cross-entropy over verbalized forms, including "no form fits" (Ye et al., 2022, section 3.2).
+    """
     settings = recipe.forms
     practice, families = Path(settings.practice), sorted(Path(settings.families).glob("*.jsonl"))
     folders = [practice / "train", practice / "calibration"]
@@ -131,9 +112,10 @@ def train_form_ranker(recipe: FormRecipe, folder: Path) -> TrainResult:
     def evaluate(_objective: Any) -> dict[str, float]:
         return _measured(reader, opened.collator, held_out)
 
-    return train(
-        FormRanking(reader), batches, recipe.trainer, folder, evaluate=evaluate if held_out else None
-    )
+    def save(trained: Reader, target: Path) -> None:
+        save_adapter(trained, target / FORMS, own)
+
+    return train(QA(reader, save), batches, recipe.trainer, folder, evaluate=evaluate if held_out else None)
 
 
 def _split(
@@ -158,24 +140,14 @@ def _measured(reader: Reader, collator: Collator, questions: Sequence[FormQuesti
     chosen = chosen[:MAX_MEASURED]
     answerable = [q.example(rng, 12, 0.0) for q in chosen if q.right]
     unanswerable = [q.example(rng, 12, 1.0) for q in chosen]
-    reader.eval()
     found = {
         "answerable": _right(reader, collator, answerable),
         "unanswerable": _right(reader, collator, unanswerable),
     }
-    reader.train()
     return {"loss": 1.0 - (found["answerable"] + found["unanswerable"]) / 2, **found}
 
 
 def _right(reader: Reader, collator: Collator, examples: Sequence[Example]) -> float:
-    good = 0
-    device = reader.device
-    with torch.inference_mode(), torch.autocast(device.type, torch.bfloat16):
-        for at in range(0, len(examples), 16):
-            part = examples[at : at + 16]
-            batch = collator(part, [[Subgraph()]] * len(part)).batch.to(device)
-            scores = of_choices(reader(batch).choice.float(), batch)
-            good += sum(
-                int(row.argmax()) == example.choice for row, example in zip(scores, part, strict=True)
-            )
-    return good / max(len(examples), 1)
+    parts = (examples[at : at + 16] for at in range(0, len(examples), 16))
+    batches = (collator(part, [[Subgraph()]] * len(part), with_gold=True) for part in parts)
+    return measure(reader, batches)["accuracy"]

@@ -116,10 +116,7 @@ def test_choices_become_branches_of_one_row(tokenizer, digging) -> None:
     assert output == [["red", "shovel", "[SEP]"], ["bee", "[SEP]"]]
     prefix = int(position[branch == 1][0])
     # both go on from the end of the shared prefix
-    assert position[branch == 2].tolist() == [
-        prefix,
-        prefix + 1,
-    ]
+    assert position[branch == 2].tolist() == [prefix, prefix + 1]
     assert not (
         batch.passage_mask[0] & (branch > 0)
     ).any()  # a packed candidate holds no words of the passage

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from support.tiny import fit
 
 from kgqa.metrics import surface_key
 from kgqa.models.collation.collate import TRAINED_WINDOWS, Collator
@@ -189,12 +190,7 @@ def test_a_concept_is_learnt_from_its_branch(name: str, tokenizer, encoder, digg
     examples = [Example(OPEN, concepts=("trowel",)), Example(other, concepts=("excavator",))]
     reading = InputConfig(packed=True, candidates=3, facts=1, context_facts=1)
     collated = Collator(tokenizer, reading)(examples, [[digging]] * 2, with_gold=True)
-    optimizer = torch.optim.Adam(reader.parameters(), 3e-3)
-    for _ in range(40):
-        optimizer.zero_grad()
-        loss = reader.loss(collated.batch)
-        loss.total.backward()
-        optimizer.step()
+    fit(lambda: reader.loss(collated.batch).total, reader.parameters())
     with torch.no_grad():
         found = reader.concept.decode(reader(collated.batch).concept, collated)
     assert [best[0].text for best in found] == ["trowel", "excavator"]

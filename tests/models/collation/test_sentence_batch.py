@@ -1,12 +1,7 @@
 import pytest
 from tokenizers import Tokenizer, models
 
-from kgqa.models.collation.sentence_batch import (
-    SpecialTokens,
-    pad_rows,
-    sentence_ids,
-    special_tokens_of,
-)
+from kgqa.models.collation.sentence_batch import SpecialTokens, pad_rows, sentence_ids, special_tokens_of
 from kgqa.types import InputError
 
 

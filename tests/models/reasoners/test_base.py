@@ -4,7 +4,6 @@ from kgqa.models.collation.collate import Collator
 from kgqa.models.encoders.layerwise import LayerwiseEncoder
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.models.reasoners.base import TextOnly
-from kgqa.models.segments import segment_mean
 from kgqa.types import Example, Passage, Question
 
 QUESTION = Question("What did I dig with?", passage=Passage("I want to plant flowers."))
@@ -21,8 +20,3 @@ def test_text_only_does_not_see_the_facts(tokenizer, encoder, digging) -> None:
         whole = reasoner(layerwise, collate([Example(QUESTION)], [[digging]]).batch)
         less = reasoner(layerwise, collate([Example(QUESTION)], [[without_edges(digging, [0, 1, 2])]]).batch)
     assert torch.equal(whole.summary, less.summary) and torch.equal(whole.nodes, less.nodes)
-
-
-def test_means_by_index() -> None:
-    values = torch.tensor([[1.0], [3.0], [5.0]])
-    assert segment_mean(values, torch.tensor([1, 1, 2]), 4).squeeze(-1).tolist() == [0.0, 2.0, 5.0, 0.0]

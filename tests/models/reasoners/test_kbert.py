@@ -2,10 +2,11 @@ from dataclasses import replace
 
 import pytest
 import torch
+from support.tiny import tiny
 
 from kgqa.models.collation.collate import Collator
+from kgqa.models.collation.input_config import InputConfig
 from kgqa.models.encoders.layerwise import LayerwiseEncoder
-from kgqa.models.encoders.variants import EncoderSettings as Sizes
 from kgqa.models.encoders.variants import build_encoder
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.models.reasoners.kbert import KBert
@@ -30,9 +31,8 @@ def test_branches_hang_on_their_mention(tokenizer, encoder, digging) -> None:
 
 @pytest.mark.parametrize("attention", ["eager", "sdpa", "flash_attention_2"])
 def test_branches_are_seen_by_their_mention_alone(attention: str, tokenizer, digging) -> None:  # type: ignore[no-untyped-def]
-    sizes = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 64}
     torch.manual_seed(0)
-    network = build_encoder(Sizes(variant="electra", **sizes), tokenizer.get_vocab_size()).eval()  # type: ignore[arg-type]
+    network = build_encoder(tiny("electra", num_hidden_layers=1), tokenizer.get_vocab_size()).eval()
     network.config._attn_implementation = attention
     layerwise = LayerwiseEncoder(network)
     reasoner = KBert(layerwise, ReasonerSettings(name="k-bert")).eval()
@@ -68,12 +68,7 @@ def test_without_facts_it_is_the_plain_encoder(tokenizer, encoder) -> None:
 
 
 def test_over_roberta_and_at_the_end_of_a_full_row(tokenizer, digging) -> None:  # type: ignore[no-untyped-def]
-    from kgqa.models.collation.input_config import InputConfig
-
-    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
-    network = build_encoder(
-        Sizes(variant="roberta", max_position_embeddings=32, **sizes), tokenizer.get_vocab_size()
-    )
+    network = build_encoder(tiny("roberta", max_position_embeddings=32), tokenizer.get_vocab_size())
     layerwise = LayerwiseEncoder(network.eval())
     assert layerwise.max_tokens == 32
     question = Question("what did i dig with", passage=Passage("red " * 23 + "trowel"))
@@ -91,8 +86,6 @@ def test_over_roberta_and_at_the_end_of_a_full_row(tokenizer, digging) -> None: 
 
 
 def test_choices_read_in_branches_do_not_see_each_other(tokenizer, encoder, digging) -> None:  # type: ignore[no-untyped-def]
-    from kgqa.models.collation.input_config import InputConfig
-
     collate = Collator(tokenizer, InputConfig(packed=True))
     first, other = (
         collate(

@@ -44,10 +44,7 @@ def test_a_node_comes_with_the_path_of_the_largest_share(tokenizer, encoder, dig
     for first_node, first_edge in ((0, 0), (6, 3)):
         paths = fused.paths[first_node + 1 : first_node + 6].tolist()
         # the fact is stored trowel -> plant flowers, and walked back
-        assert paths[2] == [
-            count + first_edge,
-            -1,
-        ]
+        assert paths[2] == [count + first_edge, -1]
         assert paths[3] == [first_edge + 1, count + first_edge + 2]
         assert paths[4][0] == first_edge + 1
     share = fused.path_weight

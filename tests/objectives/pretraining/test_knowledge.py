@@ -2,11 +2,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
+from support.tiny import language_model
 
-from kgqa.models.encoders.variants import ENCODERS, EncoderSettings, build_language_model
+from kgqa.models.pretrained import copy_tokenizer
 from kgqa.models.reader import Reader, load_reader
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.objectives.pretraining import knowledge as link_prediction
@@ -21,21 +23,17 @@ from kgqa.objectives.pretraining.knowledge import (
 )
 from kgqa.objectives.pretraining.mlm import MASK_ID
 
-SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
 
-
-def make(kind: type[Joint], reasoner: str, vocab_size: int, **options: object) -> Joint:
+def make(kind: Any, vocab_size: int, reasoner: str = "fused", entity_size: int = 0, **options: object) -> Any:
     """An objective over a tiny ModernBERT and a reasoner."""
     torch.manual_seed(0)
-    settings = EncoderSettings(variant="modernbert", max_position_embeddings=64, **SIZES)  # type: ignore[arg-type]
-    model = build_language_model(settings, vocab_size)
-    sizes = ReasonerSettings(name=reasoner, graph_size=32, num_layers=1, num_heads=2)
-    reader = Reader(model.base_model, sizes)  # type: ignore[arg-type]
-    return kind(model, ENCODERS["modernbert"].predict, reader, **options)  # type: ignore[arg-type]
+    model, predict = language_model("modernbert", vocab_size)
+    sizes = ReasonerSettings(name=reasoner, graph_size=32, num_layers=1, num_heads=2, entity_size=entity_size)
+    return kind(model, predict, Reader(model.base_model, sizes), **options)
 
 
 def test_text_is_hidden_and_the_graph_is_read(grounded, tokenizer) -> None:  # type: ignore[no-untyped-def]
-    objective = make(Joint, "fused", tokenizer.get_vocab_size(), share=0.3).eval()
+    objective = make(Joint, tokenizer.get_vocab_size(), share=0.3).eval()
     seen = []
     objective.encoder.register_forward_pre_hook(
         lambda _module, _arguments, inputs: seen.append(inputs["input_ids"]), with_kwargs=True
@@ -64,10 +62,9 @@ def test_export_is_a_reader_to_go_on_from(
 
     def save(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        for name in ("tokenizer.json", "tokenizer_config.json"):
-            (folder / name).write_bytes((tokenizer_folder / name).read_bytes())
+        copy_tokenizer(tokenizer_folder, folder)
 
-    objective = make(Joint, "ernie", tokenizer.get_vocab_size(), save=save).eval()
+    objective = make(Joint, tokenizer.get_vocab_size(), "ernie", save=save).eval()
     objective.export(tmp_path / "run" / "export")
     reader, card = load_reader(tmp_path / "run" / "export")
     assert reader.settings == objective.reader.settings and card["name"] == "run"
@@ -79,19 +76,17 @@ def test_export_is_a_reader_to_go_on_from(
 
 
 def test_another_encoder_is_refused(tokenizer, encoder) -> None:  # type: ignore[no-untyped-def]
-    model = make(Joint, "fused", tokenizer.get_vocab_size()).model
     with pytest.raises(ValueError, match="own encoder"):
-        Joint(model, ENCODERS["modernbert"].predict, Reader(encoder, ReasonerSettings(name="text-only")))
+        Joint(*language_model("modernbert"), Reader(encoder, ReasonerSettings(name="text-only")))
 
 
 @pytest.mark.parametrize("variant", ["bert", "roberta", "albert", "tinybert", "mobilebert", "ib-bert"])
 def test_exports_of_encoders_without_pooler_can_be_opened(
     variant: str, tokenizer, tokenizer_folder: Path, tmp_path: Path
 ) -> None:  # type: ignore[no-untyped-def]
-    settings = EncoderSettings(variant=variant, max_position_embeddings=64, embedding_size=16, **SIZES)  # type: ignore[arg-type]
-    model = build_language_model(settings, tokenizer.get_vocab_size())
-    reader = Reader(model.base_model, ReasonerSettings(name="text-only"))  # type: ignore[arg-type]
-    Joint(model, ENCODERS[variant].predict, reader).export(tmp_path)
+    model, predict = language_model(variant, tokenizer.get_vocab_size())
+    reader = Reader(model.base_model, ReasonerSettings(name="text-only"))
+    Joint(model, predict, reader).export(tmp_path)
     opened, _ = load_reader(tmp_path)
     ids = torch.randint(5, 40, (2, 12))
     ours, theirs = (
@@ -101,17 +96,8 @@ def test_exports_of_encoders_without_pooler_can_be_opened(
     assert torch.allclose(ours, theirs, atol=5e-2), "half precision apart"
 
 
-def make_link(vocab_size: int, **options: float) -> LinkPrediction:
-    torch.manual_seed(0)
-    settings = EncoderSettings(variant="modernbert", max_position_embeddings=64, **SIZES)  # type: ignore[arg-type]
-    model = build_language_model(settings, vocab_size)
-    sizes = ReasonerSettings(name="fused", graph_size=32, num_layers=1, num_heads=2)
-    reader = Reader(model.base_model, sizes)  # type: ignore[arg-type]
-    return LinkPrediction(model, ENCODERS["modernbert"].predict, reader, **options)  # type: ignore[arg-type]
-
-
 def test_held_out_loss_falls(grounded, tokenizer, learn) -> None:  # type: ignore[no-untyped-def]
-    objective = make_link(tokenizer.get_vocab_size())
+    objective = make(LinkPrediction, tokenizer.get_vocab_size())
     before, after = learn(objective, steps=40, rate=3e-3, part="link", batch=grounded)
     assert after < before - 0.3
     objective.eval()
@@ -119,18 +105,20 @@ def test_held_out_loss_falls(grounded, tokenizer, learn) -> None:  # type: ignor
 
 
 def test_held_out_facts_are_not_read(grounded, tokenizer) -> None:  # type: ignore[no-untyped-def]
-    objective = make_link(tokenizer.get_vocab_size(), held_out=0.5)
+    objective = make(LinkPrediction, tokenizer.get_vocab_size(), held_out=0.5)
     graph = grounded(0).graph
     torch.manual_seed(0)
     held = objective.draw(graph)
     assert 0.3 < float(held.float().mean()) < 0.7
     rest = without(graph, held)
     assert rest.edge_index.shape[1] == int((~held).sum()) == len(rest.edge_label) == len(rest.edge_weight)
-    assert make_link(tokenizer.get_vocab_size(), held_out=0.0).draw(graph).sum() == 1, "one at least"
+    assert make(LinkPrediction, tokenizer.get_vocab_size(), held_out=0.0).draw(graph).sum() == 1, (
+        "one at least"
+    )
 
 
 def test_distmult_by_hand(tokenizer) -> None:  # type: ignore[no-untyped-def]
-    objective = make_link(tokenizer.get_vocab_size())
+    objective = make(LinkPrediction, tokenizer.get_vocab_size())
     head, relation, tail = torch.randn(3, 5, 32)
     expected = torch.stack([(head[i] @ torch.diag(relation[i]) @ tail[i]) / 32**0.5 for i in range(5)])
     assert torch.allclose(objective.score(head, relation, tail), expected, atol=1e-5)
@@ -139,7 +127,7 @@ def test_distmult_by_hand(tokenizer) -> None:  # type: ignore[no-untyped-def]
 def test_a_graph_without_facts_leaves_the_text(grounded, tokenizer) -> None:  # type: ignore[no-untyped-def]
     batch = grounded(0)
     bare = without(batch.graph, torch.ones(batch.graph.edge_index.shape[1], dtype=torch.bool))
-    loss = make_link(tokenizer.get_vocab_size())(replace(batch, graph=bare))
+    loss = make(LinkPrediction, tokenizer.get_vocab_size())(replace(batch, graph=bare))
     assert loss.parts["link"] == 0 and torch.isfinite(loss.total)
 
 
@@ -154,7 +142,7 @@ def test_a_fact_is_no_wrong_fact(grounded) -> None:  # type: ignore[no-untyped-d
 
 
 def test_true_facts_teach_nothing_as_wrong_ones(grounded, tokenizer, monkeypatch) -> None:  # type: ignore[no-untyped-def]
-    objective, batch = make_link(tokenizer.get_vocab_size()), grounded(0)
+    objective, batch = make(LinkPrediction, tokenizer.get_vocab_size()), grounded(0)
     monkeypatch.setattr(
         link_prediction,
         "is_fact",
@@ -167,7 +155,7 @@ def test_true_facts_teach_nothing_as_wrong_ones(grounded, tokenizer, monkeypatch
 
 
 def test_wrong_facts_are_made_of_their_own_subgraph(grounded, tokenizer, monkeypatch) -> None:  # type: ignore[no-untyped-def]
-    objective = make_link(tokenizer.get_vocab_size())
+    objective = make(LinkPrediction, tokenizer.get_vocab_size())
     batch, seen = grounded(0), []
     plain = objective.read
 
@@ -189,7 +177,7 @@ def test_wrong_facts_are_made_of_their_own_subgraph(grounded, tokenizer, monkeyp
 
 def test_no_wrong_fact_is_about_one_node(grounded, tokenizer, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     """Every other node that is drawn is the fact's own other end: nothing is left to score against."""
-    objective, batch = make_link(tokenizer.get_vocab_size(), held_out=0.99).eval(), grounded(0)
+    objective, batch = make(LinkPrediction, tokenizer.get_vocab_size(), held_out=0.99).eval(), grounded(0)
     head, tail = batch.graph.edge_index
     far = dict(zip([*head.tolist(), *tail.tolist()], [*tail.tolist(), *head.tolist()], strict=True))
     monkeypatch.setattr(
@@ -201,16 +189,8 @@ def test_no_wrong_fact_is_about_one_node(grounded, tokenizer, monkeypatch) -> No
     assert torch.allclose(loss.parts["link"], torch.tensor(2.0).log(), atol=1e-5), "of the right facts alone"
 
 
-def make_denoising(vocab_size: int, entity_size: int = 0) -> EntityDenoising:
-    torch.manual_seed(0)
-    settings = EncoderSettings(variant="modernbert", max_position_embeddings=64, **SIZES)  # type: ignore[arg-type]
-    model = build_language_model(settings, vocab_size)
-    sizes = ReasonerSettings(name="ernie", graph_size=32, num_layers=1, num_heads=2, entity_size=entity_size)
-    return EntityDenoising(model, ENCODERS["modernbert"].predict, Reader(model.base_model, sizes))  # type: ignore[arg-type]
-
-
 def test_held_out_loss_of_denoising_falls(grounded, tokenizer, learn) -> None:  # type: ignore[no-untyped-def]
-    objective = make_denoising(tokenizer.get_vocab_size())
+    objective = make(EntityDenoising, tokenizer.get_vocab_size(), "ernie")
     before, after = learn(objective, steps=30, rate=3e-3, part="dea", batch=grounded)
     assert after < before - 0.3
     objective.eval()
@@ -222,7 +202,7 @@ def test_held_out_loss_of_denoising_falls(grounded, tokenizer, learn) -> None:  
 
 
 def test_given_vectors_are_learnt_towards(grounded, tokenizer) -> None:
-    objective = make_denoising(tokenizer.get_vocab_size(), entity_size=16)
+    objective = make(EntityDenoising, tokenizer.get_vocab_size(), "ernie", entity_size=16)
     batch = grounded(0)
     nodes = len(batch.graph.batch)
     vectors = torch.nn.functional.normalize(torch.randn(nodes, 16), dim=-1)

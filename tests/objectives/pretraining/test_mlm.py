@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 import torch
+from support.tiny import language_model
 from torch import Tensor
 
 from kgqa.batch import TextBatch
-from kgqa.models.encoders.variants import ENCODERS, EncoderSettings, build_language_model
+from kgqa.models.encoders.variants import ENCODERS
 from kgqa.objectives.pretraining.mlm import (
     CLM,
     MASK_ID,
@@ -22,7 +23,6 @@ from kgqa.objectives.pretraining.mlm import (
     word_starts,
 )
 
-SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
 KINDS = {variant: (CLM, {}) if row.causal else (MLM, {}) for variant, row in ENCODERS.items()}
 KINDS |= {"xlnet as PLM": (PLM, {"share": 1 / 6}), "mpnet as MPLM": (MPLM, {})}
 """The objective of each variant, with its options."""
@@ -32,10 +32,7 @@ def make(variant: str, **options: object) -> Any:
     """The objective of a variant over a tiny encoder."""
     torch.manual_seed(0)
     kind, own = KINDS[variant]
-    variant = variant.split()[0]
-    sizes = {**SIZES, "embedding_size": 16, "max_position_embeddings": 48}
-    model = build_language_model(EncoderSettings(variant=variant, **sizes), 128)  # type: ignore[arg-type]
-    return kind(model, ENCODERS[variant].predict, **own, **options)
+    return kind(*language_model(variant.split()[0]), **own, **options)
 
 
 @pytest.mark.parametrize("variant", KINDS)
@@ -222,9 +219,8 @@ def test_padding_is_not_guessed() -> None:
 
 
 def test_gpt2_scales_residual_weights_by_depth() -> None:
-    deep = EncoderSettings(variant="gpt2", **{**SIZES, "num_hidden_layers": 8, "hidden_size": 64})  # type: ignore[arg-type]
-    model = build_language_model(deep, 128)
-    block = model.base_model.h[0]  # type: ignore[union-attr,index]
+    model, _ = language_model("gpt2", num_hidden_layers=8, hidden_size=64)
+    block = model.base_model.h[0]
     ratio = block.attn.c_proj.weight.std() / block.attn.c_attn.weight.std()
     assert abs(ratio - (2 * 8) ** -0.5) < 0.05
 

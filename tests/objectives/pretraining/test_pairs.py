@@ -2,13 +2,11 @@ from pathlib import Path
 
 import pytest
 import torch
+from support.tiny import language_model
 from torch import Tensor
 
 from kgqa.batch import TextBatch
-from kgqa.models.encoders.variants import ENCODERS, EncoderSettings, build_language_model
 from kgqa.objectives.pretraining.mlm import MLMWithPairs
-
-SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
 
 
 def pairs(seed: int, task: str, stream: Tensor, half: int = 8) -> TextBatch:
@@ -30,8 +28,7 @@ def pairs(seed: int, task: str, stream: Tensor, half: int = 8) -> TextBatch:
 @pytest.mark.parametrize(("variant", "task"), [("bert", "nsp"), ("albert", "sop")])
 def test_both_losses_fall(variant: str, task: str, stream: Tensor, learn) -> None:  # type: ignore[no-untyped-def]
     torch.manual_seed(0)
-    settings = EncoderSettings(variant=variant, embedding_size=16, max_position_embeddings=48, **SIZES)  # type: ignore[arg-type]
-    objective = MLMWithPairs(build_language_model(settings, 128), ENCODERS[variant].predict)
+    objective = MLMWithPairs(*language_model(variant))
     before, after = learn(objective, steps=40, batch=lambda step: pairs(step, task, stream))
     assert after < before - 0.5
     if task == "nsp":
@@ -40,8 +37,7 @@ def test_both_losses_fall(variant: str, task: str, stream: Tensor, learn) -> Non
 
 def test_segments_reach_the_encoder(stream: Tensor) -> None:
     torch.manual_seed(0)
-    settings = EncoderSettings(variant="bert", max_position_embeddings=48, **SIZES)  # type: ignore[arg-type]
-    objective = MLMWithPairs(build_language_model(settings, 128), ENCODERS["bert"].predict).eval()
+    objective = MLMWithPairs(*language_model()).eval()
     batch = pairs(0, "nsp", stream)
     flat = TextBatch(batch.input_ids, batch.attention_mask, torch.zeros_like(batch.input_ids), batch.label)
     losses = []
@@ -57,8 +53,7 @@ def test_encoders_without_segments_read_two_sentences_and_start_with_the_head(
 ) -> None:
     def make(seed: int) -> MLMWithPairs:
         torch.manual_seed(seed)
-        settings = EncoderSettings(variant=variant, max_position_embeddings=48, **SIZES)  # type: ignore[arg-type]
-        return MLMWithPairs(build_language_model(settings, 128), ENCODERS[variant].predict)
+        return MLMWithPairs(*language_model(variant))
 
     objective = make(0)
     loss = objective(pairs(0, "nsp", stream))
@@ -80,10 +75,7 @@ def test_what_is_exported_loads_whole_and_judges_pairs_alike(
     torch.manual_seed(0)
     variant = "albert" if sharing in ("all", "attention") else sharing
     shared = {"sharing": sharing} if variant == "albert" else {}
-    settings = EncoderSettings(
-        variant=variant, embedding_size=16, max_position_embeddings=48, **shared, **SIZES
-    )  # type: ignore[arg-type]
-    objective = MLMWithPairs(build_language_model(settings, 128), ENCODERS[variant].predict).eval()
+    objective = MLMWithPairs(*language_model(variant, **shared)).eval()
     objective.export(tmp_path)
     for kind in (AutoModel, AutoModelForMaskedLM, AutoModelForPreTraining):
         model, reported = kind.from_pretrained(tmp_path, output_loading_info=True)
@@ -95,7 +87,7 @@ def test_what_is_exported_loads_whole_and_judges_pairs_alike(
         ours = objective.pair_head(objective.encoder(input_ids=batch.input_ids, **inputs).last_hidden_state)
     theirs = output.sop_logits if variant == "albert" else output.seq_relationship_logits
     assert torch.allclose(ours, theirs, atol=1e-5)
-    again = MLMWithPairs(build_language_model(settings, 128), ENCODERS[variant].predict)
+    again = MLMWithPairs(*language_model(variant, **shared))
     again.start(tmp_path)
     assert torch.equal(again.pair_head.out.weight, objective.pair_head.out.weight)
     assert torch.equal(again.pair_head.dense.bias, objective.pair_head.dense.bias)

@@ -4,27 +4,19 @@ from pathlib import Path
 
 import pytest
 import torch
+from support.tiny import language_model, tiny
 
 from kgqa.batch import TextBatch
-from kgqa.models.encoders.variants import ENCODERS, EncoderSettings, build_encoder, build_language_model
+from kgqa.models.encoders.variants import build_encoder
 from kgqa.objectives.pretraining.mlm import MASK_ID, Masked
 from kgqa.objectives.pretraining.rtd import RTD, DisentangledEmbedding, ReplaceMLM, read_head, replace_hidden
-
-SIZES = {
-    "num_attention_heads": 2,
-    "intermediate_size": 64,
-    "max_position_embeddings": 48,
-    "embedding_size": 16,
-}
 
 
 def make(variant: str = "electra", **options: object) -> RTD:
     torch.manual_seed(0)
     wide = 16 if variant == "electra" else 32
-    small = EncoderSettings(variant=variant, hidden_size=wide, num_hidden_layers=1, **SIZES)  # type: ignore[arg-type]
-    large = EncoderSettings(variant=variant, hidden_size=32, num_hidden_layers=2, **SIZES)  # type: ignore[arg-type]
-    generator = build_language_model(small, 128)
-    return RTD(generator, ENCODERS[variant].predict, build_encoder(large, 128), **options)  # type: ignore[arg-type]
+    generator = language_model(variant, hidden_size=wide, num_hidden_layers=1)
+    return RTD(*generator, build_encoder(tiny(variant), 128), **options)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("variant", ["electra", "deberta-v3", "modernbert"])
@@ -184,23 +176,10 @@ def test_another_discriminator_keeps_its_head_beside_its_weights(tmp_path: Path)
     assert read_head(tmp_path / "other") is None
 
 
-REPLACED_SIZES = {
-    "num_hidden_layers": 2,
-    "num_attention_heads": 2,
-    "intermediate_size": 64,
-    "embedding_size": 16,
-}
-
-
 def make_replaced(all_tokens: bool) -> ReplaceMLM:
     torch.manual_seed(0)
-    networks = []
-    for width in (32, 16):
-        settings = EncoderSettings(
-            variant="electra", hidden_size=width, max_position_embeddings=48, **REPLACED_SIZES
-        )  # type: ignore[arg-type]
-        networks += [build_language_model(settings, 128), ENCODERS["electra"].predict]
-    return ReplaceMLM(*networks, all_tokens=all_tokens)
+    generator = language_model("electra", hidden_size=16)
+    return ReplaceMLM(*language_model("electra"), *generator, all_tokens=all_tokens)
 
 
 @pytest.mark.parametrize("all_tokens", [False, True])

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from support.tiny import changed
 
 from kgqa.models.arithmetic_head import FILE, load_arithmetic_head
 from kgqa.models.load import open_reader
@@ -64,6 +65,5 @@ def test_a_head_learns_what_to_compute(recipe: ArithmeticRecipe, tmp_path: Path)
 
 def test_what_is_measured_is_refused(recipe: ArithmeticRecipe, tmp_path: Path) -> None:
     others = {str(DATA_SETS / "reading" / "development" / "reading_dev.jsonl"): 4}
-    settings = recipe.amounts.model_copy(update={"others": others})
     with pytest.raises(InputError, match="reading_dev"):
-        train_arithmetic(recipe.model_copy(update={"amounts": settings}), tmp_path / "run")
+        train_arithmetic(changed(recipe, amounts={"others": others}), tmp_path / "run")

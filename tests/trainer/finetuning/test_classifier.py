@@ -3,10 +3,12 @@ from pathlib import Path
 
 import pytest
 import torch
+from support.tiny import changed, language_model
 
 from kgqa.data.datasets.labelled import Labelled
 from kgqa.models.classifiers import Classifier, Encoding
-from kgqa.models.encoders.variants import EncoderSettings, build_language_model, save_model
+from kgqa.models.encoders.variants import save_model
+from kgqa.models.pretrained import copy_tokenizer
 from kgqa.objectives.finetuning import Task
 from kgqa.trainer.finetuning import classifier as classifier_module
 from kgqa.trainer.finetuning.classifier import LabelledBatches, TaskRecipe, labels_of, train_task
@@ -32,10 +34,9 @@ FILES = {
 
 def encoder_folder(variant: str, tokenizer, source: Path, folder: Path) -> Path:  # type: ignore[no-untyped-def]
     torch.manual_seed(0)
-    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
-    settings = EncoderSettings(variant=variant, max_position_embeddings=64, **sizes)  # type: ignore[arg-type]
-    save_model(build_language_model(settings, tokenizer.get_vocab_size()), folder)
-    (folder / "tokenizer.json").write_bytes((source / "tokenizer.json").read_bytes())
+    sizes = {"intermediate_size": 32, "max_position_embeddings": 64}
+    save_model(language_model(variant, tokenizer.get_vocab_size(), **sizes)[0], folder)
+    copy_tokenizer(source, folder)
     return folder
 
 
@@ -105,8 +106,7 @@ def test_the_best_classifier_is_kept_and_patience_ends_the_training(
     tokenizer, tokenizer_folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # type: ignore[no-untyped-def]
     encoder = encoder_folder("bert", tokenizer, tokenizer_folder, tmp_path / "encoder")
-    reported = recipe("sentence", encoder, tmp_path)
-    often = reported.trainer.model_copy(update={"evaluate_every_steps": 4, "patience": 2})
+    often = changed(recipe("sentence", encoder, tmp_path), trainer={"evaluate_every_steps": 4, "patience": 2})
     found, measured = [0.5, 0.75, 0.5, 0.5], []
 
     def measure(task: Task, *_: object) -> dict[str, float]:
@@ -114,7 +114,7 @@ def test_the_best_classifier_is_kept_and_patience_ends_the_training(
         return {"accuracy": found[len(measured) - 1]}
 
     monkeypatch.setattr(classifier_module, "measure_task", measure)
-    result = train_task(reported.model_copy(update={"trainer": often}), tmp_path / "run")
+    result = train_task(often, tmp_path / "run")
     assert result.metrics == {"accuracy": 0.75} and result.steps == 16
     kept = Classifier(tmp_path / "run" / "export", "cpu").model.state_dict()
     assert all(torch.equal(kept[name], measured[1][name]) for name in kept)
@@ -125,8 +125,7 @@ def test_what_is_not_measured_is_refused_before_training(  # type: ignore[no-unt
     kind: str, metric: str, tokenizer, tokenizer_folder, tmp_path: Path
 ) -> None:
     encoder = encoder_folder("electra", tokenizer, tokenizer_folder, tmp_path / "encoder")
-    asked = recipe(kind, encoder, tmp_path)
-    wrong = asked.model_copy(update={"trainer": asked.trainer.model_copy(update={"best_metric": metric})})
+    wrong = changed(recipe(kind, encoder, tmp_path), trainer={"best_metric": metric})
     with pytest.raises(InputError, match=f"best_metric='{metric}' is not measured"):
         train_task(wrong, tmp_path / "run")
     assert not (tmp_path / "run").exists()

@@ -5,11 +5,13 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
+from support.tiny import changed
 
 from kgqa.data.datasets.load import load_dataset
 from kgqa.graph.load import open_graph
 from kgqa.models.dense_retrieval import FactEncoder, verbalize_facts
 from kgqa.models.encoders.variants import save_model
+from kgqa.models.pretrained import copy_tokenizer
 from kgqa.trainer.data import held_out
 from kgqa.trainer.finetuning.fact_encoder import RetrieverRecipe, RetrieverSettings, mine, train_retriever
 from kgqa.types import InputError
@@ -29,8 +31,7 @@ def here(tmp_path: Path, monkeypatch, tokenizer_folder: Path, encoder) -> Path:
     (tmp_path / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS), encoding="utf-8")
     folder = tmp_path / "encoder"
     save_model(encoder, folder)
-    for name in ("tokenizer.json", "tokenizer_config.json"):
-        (folder / name).write_bytes((tokenizer_folder / name).read_bytes())
+    copy_tokenizer(tokenizer_folder, folder)
     return tmp_path
 
 
@@ -83,9 +84,8 @@ def test_the_best_by_what_is_held_out_is_exported(here: Path, monkeypatch: pytes
         "held_out_sides",
         lambda sets, share: [[share > 0 and "bee" in e.question.passage_text for e in rows] for rows in sets],
     )
-    recipe_ = recipe(here).model_copy(update={"held_out": 0.4})
-    trainer = recipe_.trainer.model_copy(update={"evaluate_every_steps": 1, "patience": 2})
-    result = train_retriever(recipe_.model_copy(update={"trainer": trainer}), here / "run")
+    often = {"evaluate_every_steps": 1, "patience": 2}
+    result = train_retriever(changed(recipe(here), held_out=0.4, trainer=often), here / "run")
     assert set(result.metrics) == {"loss", "found"} and result.best == result.metrics["loss"]
     best = load_file(next((here / "run").glob("best-*")) / "weights.safetensors")
     exported = load_file(here / "run" / "export" / "model.safetensors")

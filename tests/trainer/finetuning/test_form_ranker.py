@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from support.tiny import changed
 from torch import nn
 
 from kgqa.models.adapters import FORMS
@@ -53,6 +54,6 @@ def test_an_adapter_is_trained_and_opens_beside_its_reader(recipe: FormRecipe, t
 
 
 def test_a_missing_folder_is_named(recipe: FormRecipe, tmp_path: Path) -> None:
-    settings = recipe.forms.model_copy(update={"practice": str(tmp_path / "nowhere")})
+    elsewhere = changed(recipe, forms={"practice": str(tmp_path / "nowhere")})
     with pytest.raises(InputError, match="nowhere"):
-        train_form_ranker(recipe.model_copy(update={"forms": settings}), tmp_path / "run")
+        train_form_ranker(elsewhere, tmp_path / "run")

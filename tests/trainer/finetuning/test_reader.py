@@ -2,16 +2,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from shutil import copy
 
 import pytest
 import torch
+from support.tiny import changed
 
 from kgqa.models import dense_retrieval
 from kgqa.models.collation.input_config import InputConfig
 from kgqa.models.dense_retrieval import FactEncoder
 from kgqa.models.load import open_reader
-from kgqa.models.pretrained import WEIGHTS
+from kgqa.models.pretrained import WEIGHTS, copy_tokenizer
 from kgqa.models.reader import Reader, read_card, save_reader
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.qa.answerer import Answerer
@@ -32,11 +32,7 @@ from kgqa.types import InputError, Question
 
 
 def test_a_reader_is_trained_from_an_encoder_folder(
-    tmp_path: Path,
-    encoder,
-    tokenizer_folder: Path,
-    tools_file: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, encoder, tokenizer_folder: Path, tools_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     folder = folder_of(encoder, tokenizer_folder, tmp_path / "encoder")
@@ -68,18 +64,15 @@ def test_a_reader_is_trained_from_an_encoder_folder(
     assert answer.model == "toy"
     served = open_reader(tmp_path / "run" / "export").settings
     assert served == recipe.input.model_copy(update={"max_tokens": served.max_tokens})
-    goes_on = recipe.model_copy(
-        update={"encoder": recipe.encoder.model_copy(update={"folder": str(tmp_path / "run" / "export")})}
-    )
+    goes_on = changed(recipe, encoder={"folder": str(tmp_path / "run" / "export")})
     reader, _, _ = build(goes_on)
     assert reader.settings == recipe.reasoner
     train_reader(goes_on, tmp_path / "further")
     assert read_card(tmp_path / "further" / "export")["earlier_data"] == [str(questions)]
-    beside = goes_on.model_copy(update={"encoder": goes_on.encoder.model_copy(update={"adapter": 2})})
+    beside = changed(goes_on, encoder={"adapter": 2})
     train_reader(beside, tmp_path / "beside")
-    scratch = beside.encoder.model_copy(update={"from_scratch": True})
     with pytest.raises(InputError, match="cannot be combined"):
-        train_reader(beside.model_copy(update={"encoder": scratch}), tmp_path / "scratch")
+        train_reader(changed(beside, encoder={"from_scratch": True}), tmp_path / "scratch")
     weights = [(tmp_path / run / "export" / WEIGHTS).read_bytes() for run in ("run", "beside")]
     assert weights[0] == weights[1]
     networks = [open_reader(tmp_path / run / "export", device=None).network for run in ("run", "beside")]
@@ -88,14 +81,14 @@ def test_a_reader_is_trained_from_an_encoder_folder(
     assert (
         read_card(tmp_path / "beside" / "export")["input"] == read_card(tmp_path / "run" / "export")["input"]
     )
-    adapter_goes_on = beside.encoder.model_copy(update={"folder": str(tmp_path / "beside" / "export")})
-    for settings in (adapter_goes_on, adapter_goes_on.model_copy(update={"adapter": 0})):
-        first, _, _ = build(recipe.model_copy(update={"encoder": settings}))
-        assert any("down" in name for name, _ in first.named_parameters()) == bool(settings.adapter)
-    adversarial = train_reader(recipe.model_copy(update={"sift": 1.0}), tmp_path / "sift")
+    for rank in (2, 0):
+        first, _, _ = build(
+            changed(recipe, encoder={"folder": str(tmp_path / "beside" / "export"), "adapter": rank})
+        )
+        assert any("down" in name for name, _ in first.named_parameters()) == bool(rank)
+    adversarial = train_reader(changed(recipe, sift=1.0), tmp_path / "sift")
     assert adversarial.steps == 3 and '"sift"' in (tmp_path / "sift" / "log.jsonl").read_text()
-    longer = {"trainer": recipe.trainer.model_copy(update={"max_steps": 5})}
-    assert train_reader(recipe.model_copy(update=longer), tmp_path / "run").steps == 5
+    assert train_reader(changed(recipe, trainer={"max_steps": 5}), tmp_path / "run").steps == 5
     questions.write_text(questions.read_text().replace("dig", "hoe"))
     with pytest.raises(InputError, match="trained with other questions"):
         train_reader(recipe, tmp_path / "run")
@@ -125,13 +118,11 @@ def test_held_out_questions_pick_the_best_reader(
         }
     )
     for name in ("acuracy", "accuracy_choice"):  # mistyped; of questions that are not there
-        wrong = recipe.model_copy(update={"trainer": recipe.trainer.model_copy(update={"best_metric": name})})
         with pytest.raises(InputError, match=f"best_metric='{name}' is not measured"):
-            train_reader(wrong, tmp_path / "wrong")
+            train_reader(changed(recipe, trainer={"best_metric": name}), tmp_path / "wrong")
         assert not (tmp_path / "wrong" / "log.jsonl").exists()
-    few = recipe.model_copy(update={"held_out": 1e-9})
     with pytest.raises(InputError, match="no rows would be held out"):
-        train_reader(few, str(tmp_path / "few"))
+        train_reader(changed(recipe, held_out=1e-9), str(tmp_path / "few"))
     result = train_reader(recipe, tmp_path / "run")
     assert result.steps < 40 and result.best == 1.0
     assert (tmp_path / "run" / "export" / "reader.json").exists()
@@ -142,7 +133,7 @@ def test_held_out_questions_pick_the_best_reader(
     result = train_reader(other, tmp_path / "measured")
     assert result.best == result.metrics["accuracy"] == 1.0
     with pytest.raises(InputError, match="held_out=0.25, the recipe has 0.5"):
-        train_reader(recipe.model_copy(update={"held_out": 0.5}), tmp_path / "run")
+        train_reader(changed(recipe, held_out=0.5), tmp_path / "run")
 
 
 def test_a_missing_data_set_is_said_before_anything_is_retrieved(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -232,8 +223,7 @@ def test_yes_and_no_want_their_classes() -> None:
 
 def folder_of(encoder, tokenizer_folder: Path, folder: Path) -> Path:
     encoder.save_pretrained(folder)
-    for name in ("tokenizer.json", "tokenizer_config.json"):
-        copy(tokenizer_folder / name, folder)
+    copy_tokenizer(tokenizer_folder, folder)
     return folder
 
 
@@ -264,9 +254,7 @@ def test_a_reader_goes_on_from_an_earlier_one(encoder, tokenizer_folder: Path, t
         for weights in earlier.parameters():
             weights.add_(0.5)
     save_reader(earlier, source, tmp_path / "earlier", {"name": "earlier", "recipe": {}})
-    later, _, _ = build(
-        recipe.model_copy(update={"encoder": PretrainedEncoderSettings(folder=str(tmp_path / "earlier"))})
-    )
+    later, _, _ = build(changed(recipe, encoder={"folder": str(tmp_path / "earlier")}))
     ours, theirs = later.state_dict(), earlier.state_dict()
     assert all(
         torch.allclose(ours[n].float(), theirs[n].float(), atol=1e-2) for n in ours if n.startswith("span.")
@@ -296,7 +284,7 @@ def test_subgraphs_are_stored_or_found_when_asked_for_and_are_the_same(
     settings = DataSettings(name=questions, graph=str(tools_file))
     recipe = ReaderRecipe(data=[settings], input=InputConfig(max_nodes=16))
     stored = prepare(settings, recipe, tmp_path / "cache")
-    found = prepare(settings, recipe.model_copy(update={"store_subgraphs": False}), tmp_path / "none")
+    found = prepare(settings, changed(recipe, store_subgraphs=False), tmp_path / "none")
     assert stored.subgraphs[0][0].nodes == found.subgraphs[0][0].nodes
     assert list((tmp_path / "cache").iterdir()) and not (tmp_path / "none").exists()
 
