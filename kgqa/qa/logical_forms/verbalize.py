@@ -71,7 +71,10 @@ _PLACE = re.compile(r"(.+ place|happened|occurred) (?:at|in)", re.IGNORECASE)
 _AT = re.compile(r" (?:at|in|on)$", re.IGNORECASE)
 _LIMIT = re.compile(r"(?:(?:date|valid) )?(from|since|to|until|till)", re.IGNORECASE)
 """Labels of relations to the day on which something begins or ends."""
-_KIND = re.compile(r"\b(?:kind|type|sort|species|category|class)(?: of \w+)?$", re.IGNORECASE)
+_KIND = re.compile(
+    r"\b(?:kind|type|sort|species|category|class|genre|profession|occupation|job|role|position)(?: of \w+)?$",
+    re.IGNORECASE,
+)
 """Labels of relations whose values are nouns for what has them."""
 _SIGNS = {">": "more than", "<": "less than", "=": "the same as"}
 
