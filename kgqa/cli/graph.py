@@ -294,7 +294,7 @@ def import_sources(
 
     Files may be compressed (.gz, .zst); several are merged into one graph. A TSV
     has the columns head, relation, tail and optionally weight, or relation, head,
-    tail; the order is taken from the header, or else inferred.
+    tail; the order is taken from the header, or else inferred, in doubt the former.
 
     In a CSV file or sheet, each row is an entity: the first column (or --id) is
     its name, the other headers are relations, and the file name is its class. `;`

@@ -32,9 +32,8 @@ _LOOKED_AT = 1_000
 def read_tsv(path: Path) -> Iterator[Triple]:
     """Facts of a table. A header may name the columns in any order; further columns are ignored.
 
-    Without a header, the head column is the one of the first two that shares more names with the tails; failing that,
-    the relation column is the one with fewer distinct names; in doubt, the relation comes first. In plain names, `_`
-    stands for a space. Raises `InputError` with the line of an invalid row.
+    Without a header, the head column is the one of the first two that shares more names with the tails; in doubt, the
+    head comes first. In plain names, `_` stands for a space. Raises `InputError` with the line of an invalid row.
     """
     rows = _rows(path)
     first = list(islice(rows, _LOOKED_AT))
@@ -57,10 +56,8 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
 def _order(rows: list[list[str]]) -> dict[str, int]:
     first, second, third = ({cells[place] for cells in rows if len(cells) > 2} for place in range(3))
     # counted, since a relation may be called as a class is: "department" of "Sales", and "type" "department"
-    first_ends, second_ends = len(first & third), len(second & third)
-    # a single name in all rows is rather one head with many facts than one relation
-    head_first = first_ends > second_ends if first_ends != second_ends else 1 < len(second) < len(first)
-    names = ("head", "relation", "tail", "weight") if head_first else _COLUMN_NAMES
+    relation_first = len(second & third) > len(first & third)
+    names = _COLUMN_NAMES if relation_first else ("head", "relation", "tail", "weight")
     return {name: place for place, name in enumerate(names)}
 
 
@@ -82,11 +79,11 @@ def fact_of(path: Path, number: int, cells: list[str], columns: dict[str, int]) 
         relation, head, tail = (cells[columns[name]].strip() for name in ("relation", "head", "tail"))
     except IndexError:
         raise InputError(
-            f"{path}:{number}: {len(cells)} column(s); expected relation, head, tail and optionally weight, "
+            f"{path}:{number}: {len(cells)} column(s); expected head, relation, tail and optionally weight, "
             "separated by tabs"
         ) from None
     if not (relation and head and tail):
-        raise InputError(f"{path}:{number}: an empty cell; each row needs a relation, a head and a tail")
+        raise InputError(f"{path}:{number}: an empty cell; each row needs a head, a relation and a tail")
     place = columns.get("weight", -1)
     weight = UNSTATED
     if 0 <= place < len(cells) and cells[place].strip():

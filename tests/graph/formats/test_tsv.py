@@ -22,7 +22,7 @@ def rows(path: Path, text: str) -> list[tuple[str, str, str]]:
 
 
 def test_no_header(tmp_path: Path) -> None:
-    text = "UsedFor\tice_cream\teat\t2.0\nIsA\thttp://x/a_b\tfood\n\n"
+    text = "ice_cream\tUsedFor\teat\t2.0\nhttp://x/a_b\tIsA\tfood\n\n"
     assert rows(tmp_path / "a.tsv", text) == [
         ("ice cream", "UsedFor", "eat"),
         ("http://x/a_b", "IsA", "food"),
@@ -34,8 +34,11 @@ def test_no_header(tmp_path: Path) -> None:
 def test_no_header_and_the_head_first(tmp_path: Path) -> None:
     text = "hoe\tused for\tdig\nspade\tused for\tdig\nspade\tis a\ttool\ntrowel\tis a\ttool\n"
     assert rows(tmp_path / "a.tsv", text)[1:3] == [("spade", "used for", "dig"), ("spade", "is a", "tool")]
-    one_head = "UsedFor\tspade\tdig\nIsA\tspade\ttool\n"
-    assert rows(tmp_path / "a.tsv", one_head) == [("spade", "UsedFor", "dig"), ("spade", "IsA", "tool")]
+    for in_doubt in (
+        "Oslo\tcapital of\tNorway\nParis\tcapital of\tFrance\n",
+        "Ann\tages\t3\nAnn\tis\ta\nBo\tin\tc\n",
+    ):
+        assert rows(tmp_path / "a.tsv", in_doubt)[0] == tuple(in_doubt.split("\n")[0].split("\t"))
     few_heads = "UsedFor\tspade\tdig\nIsA\tspade\ttool\nIsA\ttool\tthing\nMadeOf\tspade\tsteel\n"
     assert rows(tmp_path / "a.tsv", few_heads)[0] == ("spade", "UsedFor", "dig")
     one_relation = "spade\tis a\ttool\ntool\tis a\tthing\n"
