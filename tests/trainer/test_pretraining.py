@@ -47,7 +47,7 @@ SENTENCES = ["The cook stirs the soup with a spoon.", "The farmer digs the field
 def recipe(tmp_path: Path) -> PretrainingRecipe:
     text = "\n\n".join("\n".join([*SENTENCES, f"It is day {n}."]) for n in range(400))
     (tmp_path / "days.txt").write_text(text)
-    (tmp_path / "facts.tsv").write_text("UsedFor\tspoon\tstir soup\nUsedFor\tspade\tdig\n" * 50)
+    (tmp_path / "facts.tsv").write_text("spoon\tUsedFor\tstir soup\nspade\tUsedFor\tdig\n" * 50)
     return PretrainingRecipe.model_validate(
         {
             "encoder": tiny("modernbert", max_position_embeddings=64).model_dump(),

@@ -345,7 +345,11 @@ def same_precision_attention(
     **_unused: Any,
 ) -> tuple[Tensor, Tensor]:
     """Values (B, T, heads, D) and weights (B, heads, T, T) for queries, keys, values (B, heads, T, D) and an additive
-    mask (B, 1 or heads, T, T), as Transformers' attention functions."""
+    mask (B, 1 or heads, T, T), as Transformers' attention functions. Keys and values may have fewer heads (GQA)."""
+    from transformers.integrations.sdpa_attention import repeat_kv
+
+    groups = getattr(module, "num_key_value_groups", 1)
+    key, value = repeat_kv(key, groups), repeat_kv(value, groups)
     with torch.autocast(query.device.type, enabled=False):
         scores = query @ key.transpose(2, 3) * (scaling or query.size(-1) ** -0.5)
         if attention_mask is not None:
