@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -548,15 +548,12 @@ class _Run:
 
             yield show
 
-    @contextmanager
-    def _tensorboard(self) -> Iterator[Any]:
+    def _tensorboard(self) -> AbstractContextManager[Any]:
         try:
             from torch.utils.tensorboard import SummaryWriter
         except ImportError:
-            yield None
-            return
-        with SummaryWriter(str(self.folder)) as board:
-            yield board
+            return nullcontext()
+        return SummaryWriter(str(self.folder))
 
 
 class Ahead:

@@ -372,6 +372,10 @@ def test_tensorboard_gets_what_the_log_gets(tmp_path: Path, monkeypatch: pytest.
     assert ("loss", 1) in written and ("tokens_per_s", 2) in written
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
     assert train(Toy(), Numbers(), settings(max_steps=2), tmp_path / "without").steps == 2
+    monkeypatch.setattr(Toy, "forward", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError) as error:
+        train(Toy(), Numbers(), settings(max_steps=2), tmp_path / "broken")
+    assert error.value.__context__ is None, "the traceback is that of the objective alone"
 
 
 def test_batches_made_ahead_are_the_same() -> None:
