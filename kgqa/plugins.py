@@ -35,9 +35,10 @@ def imported(kind: str, place: str, base: type) -> Any:
     module, _, name = place.partition(":")
     try:
         found = getattr(importlib.import_module(module), name, None)
-    except (ImportError, ValueError, TypeError) as error:
+    except Exception as error:  # a module of the user's may raise any
+        remedy = "is its folder on PYTHONPATH?" if isinstance(error, ModuleNotFoundError) else "correct it"
         raise InputError(
-            f"{kind} {place}: cannot import {module} ({error}); is its folder on PYTHONPATH?"
+            f"{kind} {place}: cannot import {module} ({type(error).__name__}: {error}); {remedy}"
         ) from error
     if isinstance(found, base) or (isinstance(found, type) and issubclass(found, base)):
         return found

@@ -93,17 +93,30 @@ def test_an_installed_package_brings_one_as_an_entry_point(
     assert find_reasoner("stranger.mean:Mean", from_card=True).__name__ == "Mean"
 
 
+def test_an_output_of_another_type_is_said(recipe: ReaderRecipe, tmp_path: Path) -> None:
+    source = FILE.replace("return ReasonerOutput(", "return (")
+    (tmp_path / "stranger" / "mean.py").write_text(source)
+    with pytest.raises(InputError, match="reasoner stranger.mean:Mean: its forward gave a tuple"):
+        train_reader(recipe, tmp_path / "run")
+
+
 @pytest.mark.parametrize(
     ("name", "output"),
     [
         ("fussed", "known: dragon"),
         ("stranger.nowhere:Mean", "PYTHONPATH"),
         (":Mean", "cannot import"),
+        ("stranger.unclosed:Mean", "cannot import stranger.unclosed .SyntaxError"),
+        ("stranger.undefined:Mean", "cannot import stranger.undefined .NameError"),
         ("stranger.mean:ReasonerOutput", "no subclass"),
         ("kgqa.models.reasoners.base:zero_linear", "no subclass"),
     ],
 )
-def test_a_name_without_a_reasoner_is_said(recipe: ReaderRecipe, name: str, output: str) -> None:
+def test_a_name_without_a_reasoner_is_said(
+    recipe: ReaderRecipe, tmp_path: Path, name: str, output: str
+) -> None:
+    (tmp_path / "stranger" / "unclosed.py").write_text("class Mean(")
+    (tmp_path / "stranger" / "undefined.py").write_text("class Mean(Reasoner): ...")
     wrong = recipe.model_copy(update={"reasoner": recipe.reasoner.model_copy(update={"name": name})})
     with pytest.raises(InputError, match=output):
         build(wrong)

@@ -115,12 +115,20 @@ class Reader(nn.Module):
         long passages need and allows cancellation in between."""
         rows = max(1, MAX_TOKENS_PER_PASS // batch.tokens.input_ids.shape[1])
         if torch.is_grad_enabled() or self.reasoner.decodes_paths or batch.num_rows <= rows:
-            fused: ReasonerOutput = self.reasoner(self.layerwise, batch)
-            return fused
+            return self._reasoned(batch)
         starts = range(0, batch.num_rows, rows)
         return ReasonerOutput.joined(
-            [self.reasoner(self.layerwise, batch.part(at, min(at + rows, batch.num_rows))) for at in starts]
+            [self._reasoned(batch.part(at, min(at + rows, batch.num_rows))) for at in starts]
         )
+
+    def _reasoned(self, batch: QABatch) -> ReasonerOutput:
+        fused = self.reasoner(self.layerwise, batch)
+        if not isinstance(fused, ReasonerOutput):
+            kind = type(fused).__name__
+            raise InputError(
+                f"reasoner {self.settings.name}: its forward gave a {kind}, not a ReasonerOutput"
+            )
+        return fused
 
     def loss(self, batch: QABatch) -> Loss:
         """Weighted sum of the heads' mean losses; heads without questions in the batch are skipped."""
