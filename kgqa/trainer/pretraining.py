@@ -191,6 +191,9 @@ class ObjectiveParts:
         return model
 
 
+MASKING = ("whole_words", "static_masks")
+
+
 @dataclass(frozen=True, slots=True)
 class ObjectiveRow:
     """An objective of `kgqa pretrain`: how it is built, which encoders it supports, what its batches contain."""
@@ -198,8 +201,8 @@ class ObjectiveRow:
     build: Callable[[ObjectiveParts], Objective]
     encoders: tuple[EncoderType, ...] = ("bidirectional",)
     reads: BatchType = "rows"
-    softened: bool = False
-    """Whether `temperature` applies."""
+    hears: tuple[str, ...] = MASKING
+    """Those of `options`, `temperature` and `MASKING` that have an effect; the others are refused."""
 
 
 def find_objective(name: str) -> ObjectiveRow:
@@ -218,7 +221,8 @@ def find_objective(name: str) -> ObjectiveRow:
             raise InputError(f"objective.options: {error}") from error
         return objective
 
-    return ObjectiveRow(build, found.encoders, found.reads)
+    masked = MASKING if issubclass(found, MLM) else ()
+    return ObjectiveRow(build, found.encoders, found.reads, ("options", *masked))
 
 
 def build_objective(
@@ -239,11 +243,10 @@ def build_objective(
         elif "causal" in row.encoders:
             fitting = "use mlm, rtd or another for bidirectional encoders"
         raise InputError(f"objective.name={settings.name!r} does not fit {recipe.encoder.variant}: {fitting}")
-    if settings.options and isinstance(OBJECTIVES.get(settings.name), ObjectiveRow):
-        raise InputError(f"objective.options: has no effect with {settings.name!r}; leave it out")
-    softened = row.softened and (settings.prediction or settings.name != "tinybert")
-    if settings.temperature is not None and not softened:
-        raise InputError(f"objective.temperature: has no effect with {settings.name!r}; leave it out")
+    heard = row.hears if settings.prediction or settings.name != "tinybert" else ()
+    for name in ("options", "temperature", *MASKING):
+        if getattr(settings, name) and name not in heard:
+            raise InputError(f"objective.{name}: has no effect with {settings.name!r}; leave it out")
     return row.build(ObjectiveParts(recipe, vocab_size, save, inside, variant.predict))
 
 
@@ -387,18 +390,18 @@ OBJECTIVES: dict[str, ObjectiveRow | str] = {
     "mlm": ObjectiveRow(_mlm, ("bidirectional", "permuted")),
     "nsp": ObjectiveRow(_pairs, reads="pairs"),
     "sop": ObjectiveRow(_pairs, reads="pairs"),
-    "rtd": ObjectiveRow(_rtd, softened=True),
-    "rtd_15": ObjectiveRow(_rtd, softened=True),
-    "replace_mlm": ObjectiveRow(_replace_mlm),
-    "all_tokens_mlm": ObjectiveRow(_replace_mlm),
+    "rtd": ObjectiveRow(_rtd, hears=("temperature", "whole_words")),
+    "rtd_15": ObjectiveRow(_rtd, hears=("temperature", "whole_words")),
+    "replace_mlm": ObjectiveRow(_replace_mlm, hears=()),
+    "all_tokens_mlm": ObjectiveRow(_replace_mlm, hears=()),
     "clm": "kgqa.objectives.pretraining.mlm:CLM",
     "plm": "kgqa.objectives.pretraining.mlm:PLM",
     "mplm": ObjectiveRow(_mplm),
-    "distilbert": ObjectiveRow(_distillation, softened=True),
-    "tinybert": ObjectiveRow(_distillation, softened=True),
-    "mobilebert": ObjectiveRow(_distillation, softened=True),
-    "entity_denoising": ObjectiveRow(_knowledge, reads="subgraphs"),
-    "link_prediction": ObjectiveRow(_knowledge, reads="subgraphs"),
+    "distilbert": ObjectiveRow(_distillation, hears=("temperature",)),
+    "tinybert": ObjectiveRow(_distillation, hears=("temperature",)),
+    "mobilebert": ObjectiveRow(_distillation, hears=("temperature",)),
+    "entity_denoising": ObjectiveRow(_knowledge, reads="subgraphs", hears=()),
+    "link_prediction": ObjectiveRow(_knowledge, reads="subgraphs", hears=()),
 }
 """Values of `objective.name`: `nsp` and `sop` are MLM with sentence pairs, `plm` is XLNet's objective, `mplm` MPNet's;
 `entity_denoising` and `link_prediction` are MLM over text with subgraphs. ELECTRA's ablations (Clark et al., 2020,

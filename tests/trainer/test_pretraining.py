@@ -408,7 +408,7 @@ def test_a_narrower_generator() -> None:
     assert built(assembled_recipe("electra", "rtd")).model.config.num_hidden_layers == 1
 
 
-def test_a_temperature_is_heard_or_refused(tmp_path: Path) -> None:
+def test_a_setting_is_heard_or_refused(tmp_path: Path) -> None:
     teacher = built(assembled_recipe())
     teacher.export(tmp_path)
     student = built(
@@ -418,9 +418,13 @@ def test_a_temperature_is_heard_or_refused(tmp_path: Path) -> None:
     for options in (
         {"temperature": 2.0},
         {"objective": "tinybert", "teacher": str(tmp_path), "temperature": 2.0},
+        {"objective": "tinybert", "teacher": str(tmp_path), "whole_words": True},
+        {"variant": "gpt2", "objective": "clm", "whole_words": True},
+        {"variant": "electra", "objective": "rtd", "static_masks": True},
+        {"variant": "electra", "objective": "replace_mlm", "whole_words": True},
     ):
         with pytest.raises(InputError, match="has no effect"):
-            built(assembled_recipe("bert", **options))  # type: ignore[arg-type]
+            built(assembled_recipe(**options))  # type: ignore[arg-type]
 
 
 def test_sources_take_turns() -> None:

@@ -169,7 +169,12 @@ def load_encoder(settings: PretrainedEncoderSettings) -> tuple[nn.Module, Path]:
         for name, parameter in encoder.named_parameters():
             if "embed" in name or "relative_attention_bias" in name:
                 parameter.requires_grad_(False)
-        for layer in LayerwiseEncoder(encoder).layers[: settings.freeze_layers]:
+        layers = LayerwiseEncoder(encoder).layers
+        if settings.freeze_layers > len(layers):
+            raise InputError(
+                f"encoder.freeze_layers: {folder} has {len(layers)} layers; give at most as many"
+            )
+        for layer in layers[: settings.freeze_layers]:
             layer.requires_grad_(False)
     return encoder, folder
 

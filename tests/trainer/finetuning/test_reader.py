@@ -238,6 +238,8 @@ def test_an_encoder_comes_without_dropout_or_with_frozen_words(
     assert all(module.p == 0 for module in found.modules() if isinstance(module, torch.nn.Dropout))
     fresh, _ = load_encoder(PretrainedEncoderSettings(folder=str(folder), from_scratch=True))
     assert not torch.equal(fresh.get_input_embeddings().weight, found.get_input_embeddings().weight)
+    with pytest.raises(InputError, match=r"freeze_layers: .* has \d layers; give at most as many"):
+        load_encoder(PretrainedEncoderSettings(folder=str(folder), freeze_layers=99))
 
 
 def test_a_reader_goes_on_from_an_earlier_one(encoder, tokenizer_folder: Path, tmp_path: Path) -> None:
