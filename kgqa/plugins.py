@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from importlib.metadata import entry_points
 from typing import Any
 
-from kgqa.types import InputError
+from kgqa.types import InputError, did_you_mean
 
 
 def named(kind: str, name: str, table: Mapping[str, Any], group: str, base: type) -> Any:
@@ -21,8 +21,9 @@ def named(kind: str, name: str, table: Mapping[str, Any], group: str, base: type
     if not isinstance(found, str):
         return found
     if ":" not in found:
-        known = ", ".join(sorted({*table, *installed(group)}))
-        raise InputError(f"unknown {kind} {name!r}; known: {known}; name your own as package.module:Class")
+        known = sorted({*table, *installed(group)})
+        hint = did_you_mean(name, known, f"known: {', '.join(known)}; name your own as package.module:Class")
+        raise InputError(f"unknown {kind} {name!r}; {hint}")
     return imported(kind, found, base)
 
 

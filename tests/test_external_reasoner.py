@@ -103,7 +103,8 @@ def test_an_output_of_another_type_is_said(recipe: ReaderRecipe, tmp_path: Path)
 @pytest.mark.parametrize(
     ("name", "output"),
     [
-        ("fussed", "known: dragon"),
+        ("nonesuch", "known: dragon"),
+        ("qagn", "did you mean 'qagnn'?"),
         ("stranger.nowhere:Mean", "PYTHONPATH"),
         (":Mean", "cannot import"),
         ("stranger.unclosed:Mean", "cannot import stranger.unclosed .SyntaxError"),

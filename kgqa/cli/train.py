@@ -46,15 +46,18 @@ def train_on(
     from kgqa.graph.load import graph_fingerprint
 
     graph_fingerprint(graph)  # raises if the graph does not exist, before the rows are read
+    from kgqa.models.reasoners import find_reasoner
     from kgqa.trainer.finetuning.adapt import MAX_MEASURED, own_recipe, split_rows, train_short
 
     recipe = own_recipe(folder, data, graph, minutes, overrides)
+    # raises if there is none, before anything is measured; only one that the user names is trusted
+    named = any(override.startswith("reasoner.name") for override in overrides)
+    find_reasoner(recipe.reasoner.name, from_card=not named)
     kept, held = split_rows(recipe)
     target, settings = out or Path("runs") / recipe.name, recipe.trainer
     target.mkdir(parents=True, exist_ok=True)  # raises before anything is measured
     ends = f"{settings.max_steps} steps" if settings.max_steps else f"{settings.max_minutes:g} minutes"
-    sources = Counter(example.source.value for example in (*kept, *held))
-    answered = ", ".join(f"{source} {count}" for source, count in sources.most_common())
+    answered = answer_types([*kept, *held])
     rates = f"{settings.learning_rate:g} and {settings.encoder_learning_rate:g} (encoder)"
     _log(
         f"{data}: {len(kept) + len(held)} rows read ({answered}); {len(held)} are held out, {len(kept)} train "
@@ -81,6 +84,12 @@ def train_on(
         return
     print(f"use it with: kgqa ask ... --graph {graph} --model {target / 'export'}")
     print(f"before {before:.0%}, after {after:.0%} on {len(measured)} held-out rows".replace("%", " %"))
+
+
+def answer_types(examples: Sequence[Example]) -> str:
+    """The numbers of examples with each type of answer, most first: "passage 12, yes/no 4"."""
+    types = Counter("yes/no" if e.yes_no_label is not None else e.source.value for e in examples)
+    return ", ".join(f"{name} {count}" for name, count in types.most_common())
 
 
 def _right(model: str, graph: str, examples: Sequence[Example]) -> float:

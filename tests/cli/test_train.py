@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from kgqa.cli.train import adapt_reader, pretrain_recipe, train_recipe
+from kgqa.cli.train import adapt_reader, answer_types, pretrain_recipe, train_recipe
 from kgqa.settings import GRAPH_SUITE
-from kgqa.types import InputError
+from kgqa.types import Example, InputError, Question
 
 RECIPE = """
 name = "toy"
@@ -222,6 +222,12 @@ def test_a_table_of_questions_trains_a_reader_and_tells_before_and_after(
     assert (tmp_path / "run" / "export" / "reader.json").exists()
 
 
+def test_yes_and_no_are_a_type_of_answer() -> None:
+    question = Question("Did Ann ring?", passage="Ann rang.")
+    rows = [Example(question, yes_no_label=True), Example(question), Example(question, yes_no_label=False)]
+    assert answer_types(rows) == "yes/no 2, none 1"
+
+
 def test_what_does_not_go_together_is_refused_in_a_line(table: Path, tmp_path: Path) -> None:
     recipe = tmp_path / "r.toml"
     for given, output in (
@@ -243,5 +249,8 @@ def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_measured(
     table: Path, model_folder: Path, tools_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("kgqa.cli.train._right", lambda *_: pytest.fail("measured"))
+    given = {"data": table, "graph": str(tools_file), "model": str(model_folder), "out": table}
     with pytest.raises(FileExistsError):
-        train_recipe(data=table, graph=str(tools_file), model=str(model_folder), out=table)
+        train_recipe(**given)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="did you mean 'qagnn'"):
+        train_recipe(Path("reasoner.name=qagn"), **given)  # type: ignore[arg-type]
