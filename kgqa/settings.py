@@ -291,6 +291,8 @@ def find_model(model: str | Path) -> Path:
         raise InputError(f"kgqa-everyday is no longer shipped; use {SMALLER}")
     known = f"shipped: {', '.join(shipped) or 'none'}"
     hint = _export_in(model, "reader.json") or did_you_mean(str(model), shipped, known)
+    if any((folder / "config.json").is_file() for folder in _places(str(model))):
+        hint = f"it is an encoder: encoder.folder={model} in a recipe of `kgqa train` makes a reader of it"
     raise InputError(f"{model or 'the empty name'}: not a reader (a folder with reader.json); {hint}")
 
 

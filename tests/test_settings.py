@@ -173,6 +173,7 @@ def test_a_reader_that_is_not_here_is_told_with_near_names_as_they_are_asked_for
     for wrong, hint in (
         ("kgqa-bas", "did you mean 'kgqa-base'?"),
         ("nothing", "shipped: kgqa-base"),
+        ("kgqa-mini", "it is an encoder"),
         ("", "empty"),
     ):
         with pytest.raises(InputError, match=re.escape(hint)):

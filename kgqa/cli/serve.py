@@ -13,6 +13,7 @@ import socket
 import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from multiprocessing import connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -123,6 +124,7 @@ def serve(
     )
     if processes == 1:
         _run(served, limits, listener, eager=False)
+        print("kgqa: stopped", file=sys.stderr)
         return
     figures = tempfile.TemporaryDirectory(prefix="kgqa-metrics-")
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = figures.name
@@ -217,7 +219,8 @@ def _run(served: Served, limits: ServiceLimits, listening: socket.socket, eager:
         server_header=False,
     )
     server = uvicorn.Server(config)
-    server.run(sockets=[listener])
+    with suppress(KeyboardInterrupt):  # how the user stops it; raised again when it has stopped
+        server.run(sockets=[listener])
     failure = app.state.service.failure
     if isinstance(failure, InputError | OSError | MemoryError):
         raise failure

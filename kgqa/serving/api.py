@@ -120,6 +120,13 @@ class StatedFact(RequestBody):
     relation: str = Field(min_length=1, max_length=MAX_END_CHARACTERS)
     tail: str = Field(min_length=1, max_length=MAX_END_CHARACTERS)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _is_object(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            raise PydanticCustomError("fact", "a fact is an object with the fields head, relation and tail")
+        return given
+
 
 class WhatIfRequest(QuestionBody):
     """A question, with facts to add to the graph (`add`) or remove from it (`remove`) for this question only."""

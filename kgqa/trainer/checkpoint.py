@@ -66,7 +66,7 @@ def claim(folder: Path, recipe: BaseModel, **hashes: str) -> None:
     It is called after values that the recipe leaves open (dimensions of vectors) are set. Budgets may differ, as may
     settings that do not affect the result, and keys that only one of the two runs has.
     """
-    path, own = folder / FILE, {**hashes, **flat(recipe.model_dump(mode="json"))}
+    path, own = folder / FILE, {**flat(recipe.model_dump(mode="json")), **hashes}
     others = [found for kind in OWN for found in folder.glob(kind)]
     if others and not path.is_file():
         raise InputError(

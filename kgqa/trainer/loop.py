@@ -449,9 +449,10 @@ class _Run:
             return
         if not self.main:
             raise SystemExit(2)
-        raise InputError(
-            f"loss is not finite at step {self.progress.step}; lower trainer.learning_rate, and use another --out"
-        )
+        remedy = "lower trainer.learning_rate, and use another --out"
+        if self.progress.step <= 1:  # before any weight was changed
+            remedy = "the weights that it starts from, or the objective, give no finite loss"
+        raise InputError(f"loss is not finite at step {self.progress.step}; {remedy}")
 
     def _evaluate(self, board: Any) -> None:
         assert self.evaluate

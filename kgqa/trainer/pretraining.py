@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from inspect import signature
 from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -62,7 +63,7 @@ from kgqa.trainer.data.held_out import held_out_loss
 from kgqa.trainer.data.mixture import DataSettings, MixedBatches, MixturePart, cache_key, cached_subgraphs
 from kgqa.trainer.loop import TrainResult, check_measured, train
 from kgqa.trainer.recipe import RecipePath, Settings, TrainerSettings
-from kgqa.types import Example, InputError, Passage, Question
+from kgqa.types import Example, InputError, Passage, Question, did_you_mean
 
 
 class TokenizerSettings(Settings):
@@ -215,6 +216,10 @@ def find_objective(name: str) -> ObjectiveRow:
 
     def build(parts: ObjectiveParts) -> Objective:
         options = (parts.masks if issubclass(found, MLM) else {}) | parts.recipe.objective.options
+        known = {name for kind in found.__mro__ for name in signature(kind.__init__).parameters}
+        for name in parts.recipe.objective.options.keys() - known:
+            hint = did_you_mean(name, known, f"see {found.__name__}")
+            raise InputError(f"objective.options.{name} is unknown; {hint}")
         try:
             objective: Objective = found(parts.language_model(), parts.predict, save=parts.save, **options)
         except TypeError as error:
@@ -646,6 +651,7 @@ def run_recipe(recipe: PretrainingRecipe, folder: Path) -> TrainResult:
     from accelerate import PartialState
 
     check_measured(recipe.trainer, ("loss",))
+    find_variant(recipe.encoder.variant)  # raises if there is none, before the folder is compared
     row, longest = recipe.data.sequence_tokens, recipe.encoder.max_position_embeddings
     if row > longest:
         raise InputError(

@@ -176,7 +176,8 @@ def _explain(error: ValidationError, model: type[BaseModel]) -> str:
     if first["type"] == "value_error":  # raised by a validator over several keys
         return f"{place}: {first['ctx']['error']}" if place else str(first["ctx"]["error"])
     if first["type"] != "extra_forbidden":
-        return f"{place}: {first['msg']} (given {reprlib.repr(first['input'])})"
+        quote = f"; quote a text: '{place}=\"...\"'" if first["type"] == "string_type" else ""
+        return f"{place}: {first['msg']} (given {reprlib.repr(first['input'])}){quote}"
     *parents, key = first["loc"]
     known = _fields(model, parents)
     near = difflib.get_close_matches(str(key), known, n=1)

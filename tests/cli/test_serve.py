@@ -66,6 +66,17 @@ def test_a_graph_that_cannot_be_opened_ends_the_service_with_a_line_and_a_code(
     assert processes == 2 or (len(lines) == 2 and "broken.ttl" in lines[1] and lines[1].startswith("kgqa: "))
 
 
+def test_a_service_that_is_interrupted_says_that_it_has_stopped(
+    model_folder: Path, tools_file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("uvicorn.Server.run", interrupted)
+    serve(graph=[str(tools_file)], model=[str(model_folder)], port=0)
+    assert capsys.readouterr().err.endswith("kgqa: stopped\n")
+
+
 def test_a_service_is_asked_and_its_answer_printed_as_one_that_is_found_here(
     model_folder: Path, tools_file: Path, served, capsys: pytest.CaptureFixture[str]
 ) -> None:

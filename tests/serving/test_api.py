@@ -215,6 +215,8 @@ def test_explain_and_what_if(serve) -> None:
     for edited in ("add", "remove", "strike"):  # the last was the name of the second
         refused = client.post("/v1/what-if", json={"question": "a", edited: [wrong]})
         assert refused.status_code == 422 and refused.json()["errors"][0]["field"] == "relation"
+    unknown = client.post("/v1/what-if", json={"question": "a", "add": [["trowel", "used for", "dig"]]})
+    assert "head, relation and tail" in unknown.json()["errors"][0]["detail"]
 
 
 def test_what_is_served_is_told(serve) -> None:

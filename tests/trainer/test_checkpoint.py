@@ -136,7 +136,9 @@ def test_a_folder_with_another_run_is_refused_and_an_empty_one_is_not(tmp_path: 
     with pytest.raises(InputError, match="data='two', the recipe has 'one'.*--out"):
         claim(tmp_path, RECIPE, data="one")
     with pytest.raises(InputError, match="paraphrase=0.5, the recipe has 0.25"):
-        claim(tmp_path, RECIPE.model_copy(update={"paraphrase": 0.25}), data="two")
+        claim(
+            tmp_path, RECIPE.model_copy(update={"paraphrase": 0.25}), data="one"
+        )  # the setting is named first
     (tmp_path / FILE).write_text("[1")
     with pytest.raises(InputError, match="damaged"):
         claim(tmp_path, RECIPE)

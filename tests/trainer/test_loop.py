@@ -220,7 +220,7 @@ def test_bf16_and_a_loss_gone_wrong(tmp_path: Path) -> None:
             return Loss(super().forward(batch).total * float("nan"))
 
     assert train(Toy(), Numbers(), settings(precision="bf16"), tmp_path / "b").steps == 12
-    with pytest.raises(InputError, match="not finite"):
+    with pytest.raises(InputError, match="not finite at step 1; the weights that it starts from"):
         train(Broken(), Numbers(), settings(), tmp_path / "n")
 
 

@@ -380,7 +380,15 @@ def test_what_does_not_fit_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_an_unknown_objective_is_refused_with_the_recipe() -> None:
     with pytest.raises(ValueError, match=r"objective.name\n.*unknown objective .*mlm, .*nsp, "):
-        assembled_recipe("bert", "mlmm")
+        assembled_recipe("bert", "nonesuch")
+
+
+def test_an_unknown_encoder_is_refused_before_anything_is_made(
+    recipe: PretrainingRecipe, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match="did you mean 'bert'"):
+        run_recipe(changed(recipe, encoder={"variant": "brt"}), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_distilbert_begins_with_its_teachers_layers(tmp_path: Path) -> None:
@@ -425,6 +433,8 @@ def test_a_setting_is_heard_or_refused(tmp_path: Path) -> None:
     ):
         with pytest.raises(InputError, match="has no effect"):
             built(assembled_recipe(**options))  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"objective.options.decodr is unknown; did you mean 'decoder'?"):
+        built(assembled_recipe("xlnet", "plm", options={"decodr": None}))
 
 
 def test_sources_take_turns() -> None:

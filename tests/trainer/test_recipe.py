@@ -68,6 +68,7 @@ def test_resolved_recipe_loads_again(path: Path, tmp_path: Path) -> None:
         ("trainer.learning_rate=-1", "trainer.learning_rate"),
         ("trainer.max_steps", "key=value"),
         ("name.more=1", "is a value, not a table"),
+        ("name=nan", "quote a text: 'name=\"...\"'"),
     ],
 )
 def test_mistakes_are_one_line_with_the_remedy(path: Path, override: str, message: str) -> None:

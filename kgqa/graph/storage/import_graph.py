@@ -198,7 +198,7 @@ def import_graph(
             left_out = "; left out: " + ", ".join(tally.skipped) if tally.skipped else ""
             raise InputError(
                 f"{', '.join(names)}: no facts between concepts{left_out}; "
-                "give triples such as ex:trowel ex:usedFor ex:planting"
+                "give facts of head, relation and tail, such as trowel, used for, planting"
             )
 
     def read() -> Iterator[Batch]:

@@ -10,7 +10,7 @@ import torch
 from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor, nn
 
-from kgqa.types import InputError
+from kgqa.types import InputError, did_you_mean
 
 SIZES = ("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
 SPECIAL_TOKEN_IDS = {
@@ -266,7 +266,8 @@ def configure(settings: EncoderSettings, vocab_size: int) -> Any:
 def find_variant(name: str) -> Variant:
     """The row of a variant."""
     if name not in ENCODERS:
-        raise InputError(f"encoder.variant={name!r} is unknown; use one of {', '.join(sorted(ENCODERS))}")
+        hint = did_you_mean(name, ENCODERS, f"use one of {', '.join(sorted(ENCODERS))}")
+        raise InputError(f"encoder.variant={name!r} is unknown; {hint}")
     return ENCODERS[name]
 
 
