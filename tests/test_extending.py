@@ -40,6 +40,15 @@ RUN = {
 from kgqa.models.reasoners import find_reasoner
 assert find_reasoner("mean", from_card=True).__name__ == "Mean"  # tests/test_external_reasoner.py trains it
 """,
+    "encoder variant": """
+import torch
+from kgqa.models.encoders.variants import EncoderSettings, build_language_model, find_variant
+sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+model = build_language_model(EncoderSettings(variant="convbert", **sizes), 32)
+ids = torch.arange(5, 29).view(2, 12)
+states = model.base_model(ids).last_hidden_state
+assert torch.allclose(find_variant("convbert").predict(model, states), model(ids).logits)
+""",
     "objective": """
 import torch
 from kgqa.batch import TextBatch

@@ -138,7 +138,7 @@ def test_every_reasoner_and_every_ablation_has_its_row() -> None:
 
 
 def outcome(row: str, seed: int, right: list[float], chance: float = 0.2, faithful=()) -> Outcome:
-    return Outcome(row, seed, "csqa", {"accuracy": right}, chance, 7_000_000, 2.0, 12.0, list(faithful))
+    return Outcome(row, seed, "own/csqa.jsonl", {"accuracy": right}, chance, 7_000_000, 2.0, 12.0, list(faithful))
 
 
 def test_the_table_has_mean_spread_gain_and_collapsed_seeds() -> None:
@@ -148,6 +148,7 @@ def test_the_table_has_mean_spread_gain_and_collapsed_seeds() -> None:
     rows += [outcome("fused", 0, good, faithful=[1.0, 0.0]), outcome("fused", 1, [0.0] * 100)]
     rows += [outcome("gsc", 0, good), outcome("kagnet", 1, [0.0] * 100)]
     lines = table(rows).splitlines()
+    assert lines[0].startswith("| reader | csqa.jsonl: accuracy | ")
     assert "30.0 ± 0.0 |" in lines[2] and lines[2].endswith("| 7.0M | 2.0 | 12 | 2 | 0 |")
     assert "30.0 ± 42.4 (+0.0)" in lines[3] and lines[3].endswith("| 50 % of 2 | 7.0M | 2.0 | 12 | 2 | 1 |")
     assert "60.0 (+30.0*)" in lines[4] and "0.0 (-30.0†)" in lines[5]

@@ -218,7 +218,7 @@ def table(outcomes: Sequence[Outcome]) -> str:
     """
     shown = list(dict.fromkeys((o.column, name) for o in outcomes for name in o.values))
     tested = any(o.faithful for o in outcomes)
-    head = [f"{column}: {name}" for column, name in shown]
+    head = [f"{Path(column).name}: {name}" for column, name in shown]
     head += ["deletion test"] if tested else []
     lines = [
         "| reader | " + " | ".join(head) + " | parameters | minutes | ms a question | seeds | collapsed |",
