@@ -138,7 +138,9 @@ def test_every_reasoner_and_every_ablation_has_its_row() -> None:
 
 
 def outcome(row: str, seed: int, right: list[float], chance: float = 0.2, faithful=()) -> Outcome:
-    return Outcome(row, seed, "own/csqa.jsonl", {"accuracy": right}, chance, 7_000_000, 2.0, 12.0, list(faithful))
+    return Outcome(
+        row, seed, "own/csqa.jsonl", {"accuracy": right}, chance, 7_000_000, 2.0, 12.0, list(faithful)
+    )
 
 
 def test_the_table_has_mean_spread_gain_and_collapsed_seeds() -> None:
