@@ -76,6 +76,9 @@ _MEASURES = _set("weighs costs measures lasts holds takes")
 _CASTS = _set("star stars starring actor cast features")
 """Relations from a work to its actors: "Who stars in Low Tide?"."""
 
+_LIMITS = {"from": "begin", "since": "begin", "to": "end", "until": "end", "till": "end"}
+"""Relations to the day on which something begins or ends."""
+
 QuestionWording = Callable[[Relation, str, bool, bool], str]
 """Makes the question for the tail of a relation, given the relation, the head's label, and whether the tail is a date
 or a person."""
@@ -97,6 +100,8 @@ def relation_question(
     ('What did Helena direct?', 'Where do bees live?')
     >>> relation_question(Relation("", "died in"), "Odin"), relation_question(Relation("", "born"), "Odin", dated=True)
     ('Where did Odin die?', 'When was Odin born?')
+    >>> relation_question(Relation("", "date to"), "Loan 7", dated=True)
+    'When did Loan 7 end?'
     >>> relation_question(Relation("", "can"), "a bird")
     'What can a bird do?'
     >>> relation_question(Relation("", "copies in stock"), "Emma", number=True)
@@ -116,6 +121,8 @@ def relation_question(
 def _when(words: list[str], about: str) -> str:
     """A question with "when"; empty if the relation's label names the date itself ("opening date")."""
     tied = len(words) > 1 and words[-1].lower() in {"on", "in", "at"}
+    if limit := _LIMITS.get(" ".join(words).lower().removeprefix("date ")):
+        return f"When did {about} {limit}?"
     first, *rest = words[:-1] if tied else words
     first = first.lower()
     verb, others = _verb(first), " ".join(["", *rest])
