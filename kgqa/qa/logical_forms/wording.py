@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from kgqa.verbalize.inflection import PAST, is_plural, past, third
+from kgqa.verbalize.inflection import PAST, is_plural, past, third, with_article
 
 _WORDS = {
     key: frozenset(words.split())
@@ -155,8 +155,12 @@ def fact_in_words(head: str, label: str, tail: str) -> str:
     ('the captain of Gull is Ada', 'Ann owns Gull')
     >>> fact_in_words("Gull", "built", "2 May 1994"), fact_in_words("Gull", "part of", "Fleet 1")
     ('Gull was built 2 May 1994', 'Gull is part of Fleet 1')
+    >>> fact_in_words("Gull", "is a", "old boat")
+    'Gull is an old boat'
     """
     word = wording_of(label)
+    if word.state == "a":
+        return f"{head} is {with_article(tail)}"
     if word.noun:
         return f"the {word.noun} of {head} {word.copula} {tail}"
     if word.verb and not (word.state and tail[:1].isdigit()):
