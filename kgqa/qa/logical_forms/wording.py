@@ -160,7 +160,7 @@ def fact_in_words(head: str, label: str, tail: str) -> str:
     """
     word = wording_of(label)
     if word.state == "a":
-        return f"{head} is {with_article(tail)}"
+        return f"{head} is {'an' if with_article(tail.lower()).startswith('an ') else 'a'} {tail}"
     if word.noun:
         return f"the {word.noun} of {head} {word.copula} {tail}"
     if word.verb and not (word.state and tail[:1].isdigit()):
