@@ -101,7 +101,7 @@ def test_relative_positions_do_not_depend_on_where(variant: str) -> None:
 
 
 def test_bad_settings_are_named() -> None:
-    with pytest.raises(InputError, match="modernbert"):
+    with pytest.raises(InputError, match="did you mean .bert"):
         build_encoder(EncoderSettings(variant="bret"), V)
     with pytest.raises(InputError, match="not divisible"):
         build_encoder(settings("bert", num_attention_heads=3), V)
